@@ -1,5 +1,5 @@
 // Opens the paths of one transport to single peers, while kernels run. host/peers/README.md has the
-// messages and states, tests/models/opening.py all that may happen.
+// messages and states, tests/models/connections/opening.py all that may happen.
 #pragma once
 
 #include <functional>

@@ -98,8 +98,8 @@ enum {
 // (chimex_init_device).
 //
 // A failure on one PE fails, within seconds, the PEs that wait for it, with the same message and
-// status. All may then try again. PEs that connect on demand and map no peer wait for PE 0 alone,
-// and may come up.
+// status. All may then try again. Where peers connect on demand and none is mapped, PEs wait only
+// for PE 0: others may start.
 //
 // From here to chime_finalize, SIGUSR1 to the process makes its PEs print on stderr what they are
 // doing. Chime leaves the signal alone if the program handles or ignores it. Calls that the signal
@@ -291,9 +291,8 @@ CHIME_EXPORT int chimex_init_config(unsigned flags, const chimex_init_attr_t* at
 // does the second, or the first call that needs it: memory, data movement, barriers,
 // chime::context(), exec::launch.
 //
-// A kernel that is launched by other means (<<<>>>) needs the second stage before, and traps
-// without. So does a kernel of a library that is opened later, if clang compiled it, until one of
-// these calls.
+// A kernel launched by <<<>>> traps before the second stage. So does a clang-compiled kernel of a
+// library opened after it, until the next call above.
 //
 // Returns CHIMEX_OK or an error of chime_init. A failure stays: later calls that need the stage
 // fail in the same way.
@@ -471,11 +470,11 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 //
 // A team is some of the job's PEs, in an order of their own. Its members meet among themselves
 // (chime_barrier, chime_team_sync: chime_device.cuh), in kernels, on streams and on the host, and
-// wait for no PE that is no member. A member that is dead ends the meetings of its teams, and of no
-// others. A meeting that fails is the last one of its team.
+// wait for no PE that is no member. A dead member ends its teams' meetings; barriers of other teams
+// fail only by their quiet. A failed meeting is this PE's last in the team.
 //
-// A handle is a number that is a constant in kernels, too, and the same on all members. A handle of
-// a team that was destroyed names nothing, until about 2000 more teams have been made.
+// A handle is a number that is a constant in kernels, too, and the same on all members. A destroyed
+// team's handle may name another team after about 2000 more were made.
 //
 // Each team has CHIME_TEAM_LANES lanes. chimex_team_lane(team, i) is the handle of lane i, and the
 // handle that a call here returns is that of lane 0. All calls take both. Calls of one lane come in
@@ -510,9 +509,9 @@ CHIME_EXPORT int chime_team_split_strided(chime_team_t parent, int start, int st
                                           const chime_team_config_t* config, long config_mask,
                                           chime_team_t* new_team);
 
-// Makes two teams of each member of `parent`, whose ranks are laid out in rows of `xrange` (of all
-// its members, if that is less): one of the calling PE's row, one of its column. The last row may
-// be shorter. Arguments and errors as above; each PE is in both teams.
+// Lays the ranks of `parent` out in rows of `xrange` (of all its members, if that is less), and
+// makes two teams for each member: its row and its column. The last row may be shorter. Arguments
+// and errors as above; each PE is in both teams.
 CHIME_EXPORT int chime_team_split_2d(chime_team_t parent, int xrange,
                                      const chime_team_config_t* xaxis_config, long xaxis_mask,
                                      chime_team_t* xaxis_team,
@@ -525,9 +524,9 @@ CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, i
                                         const chime_team_config_t* config, long config_mask,
                                         chime_team_t* new_team);
 
-// Makes the members of *config that `config_mask` names those that the team was made with; a
-// predefined team has no contexts. Returns CHIMEX_OK, or CHIMEX_ERR_INVALID: no such team, or a
-// null config with a mask; CHIME_TEAM_INVALID changes nothing.
+// Fills the members of *config that `config_mask` names with the team's own values; a predefined
+// team has no contexts. Returns CHIMEX_OK, or CHIMEX_ERR_INVALID: no such team, or a null config
+// with a mask; CHIME_TEAM_INVALID changes nothing.
 CHIME_EXPORT int chime_team_get_config(chime_team_t team, long config_mask,
                                        chime_team_config_t* config);
 
@@ -547,7 +546,7 @@ CHIME_EXPORT void chime_team_destroy(chime_team_t team);
 // - A call that needs all PEs (barriers, collective allocation) fails with that status and names
 //   the PE, from then on for ever. A wait for a word fails when it has lasted CHIME_TIMEOUT since.
 // - quiet completes what goes to other PEs. It fails if something went to the dead PE by a NIC or a
-//   fabric; a call that has itself succeeded may report this, once.
+//   fabric; another call that succeeded may report it instead, once.
 // - A host call that fails so sets chimex_last_status and returns, also with CHIME_ON_ERROR=exit.
 // - chime_finalize succeeds and does not wait for other PEs. Survivors that may still use each
 //   other's memory must synchronise themselves before.
@@ -569,7 +568,7 @@ typedef struct chimex_async_error {
   char message[256];
 } chimex_async_error_t;
 
-// Asks for an error of the whole PE, and leaves it to be reported. Local, from any thread. Fills
+// Looks at an error of the whole PE without marking it as reported. Local, from any thread. Fills
 // `*error` with the first of these: an error that no call has reported yet (a kernel's failure, a
 // lost peer), the reason of an abort, the last one reported.
 //

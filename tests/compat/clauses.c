@@ -1,4 +1,4 @@
-// What NVSHMEM's documentation says of memory, seen from the host (docs/porting.md).
+// The promises of NVSHMEM's documentation about memory, seen from the host (docs/porting.md).
 #include <nvshmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static void require(int good, const char* what) {
 
 int main(void) {
   int x = 0;
-  require(nvshmem_my_pe() == -1 && nvshmem_n_pes() == -1, "nobody before init");
+  require(nvshmem_my_pe() == -1 && nvshmem_n_pes() == -1, "no PE before init");
   nvshmem_init();
   require(nvshmem_malloc(0) == NULL, "malloc of nothing");
   require(nvshmem_align(64, 0) == NULL, "align of nothing");

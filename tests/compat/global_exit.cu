@@ -1,6 +1,6 @@
 // global_exit <what>: a kernel of PE 1, or of the only PE, ends the job with 7, while its other
-// threads and a kernel of PE 0 wait for what never comes. <what> is what the host of PE 1 does
-// meanwhile: sleep; or synchronize, and make a call; or leave main without one.
+// threads and a kernel of PE 0 wait for a signal that never comes. <what> is the host's activity on
+// PE 1 meanwhile: sleep; or synchronize, and make a call; or leave main without a call.
 #include <nvshmem.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// A kernel waits for a signal that nobody sends, and the host meets the others meanwhile: until
-// chime-run ends the job, and says what each did. With `ended` its host sends the signal late, and
-// the kernel goes on for ever in a loop of its own.
+// A kernel waits for a signal that no PE sends, while the host waits in a barrier, until chime-run
+// ends the job and each PE reports its activity. With `ended` its host sends the signal late, and
+// the kernel then runs for ever in a loop of its own.
 #include <nvshmem.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// launch_attributes [refuse]: what a program says of "cooperative" in the attributes of a
-// collective launch counts, and where it says nothing the launch is. On GPUs alone.
+// launch_attributes [refuse]: the "cooperative" attribute of a collective launch counts. A launch
+// without it is cooperative. On GPUs alone.
 #include <nvshmem.h>
 
 #include <cstdio>

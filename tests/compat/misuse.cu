@@ -1,6 +1,6 @@
-// A number that is no team, and a team that cannot do what it is asked: each call says so, on the
-// host and in a kernel. Runs with CHIME_ON_ERROR=return. `apart`: with CHIME_P2P in groups of two
-// out of three PEs, so that SHARED is neither everybody nor one.
+// A number that names no team, and a team that cannot do what a call wants: each call reports it,
+// on the host and in a kernel. Runs with CHIME_ON_ERROR=return. `apart`: with CHIME_P2P in groups
+// of two out of three PEs, so that SHARED is neither all PEs nor one.
 #include <nvshmem.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace exec = chime::exec;
 
 constexpr nvshmem_team_t kNoTeam = 17;
 
-// A null source, destination or word of this PE's, and a member of an object at null.
+// A null source, destination or word of this PE, and a member of an object at null.
 static CHIME_KERNEL void use_null(int* memory, int how) {
   const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
   auto* const near_null = reinterpret_cast<int*>(std::uintptr_t{16});
@@ -55,7 +55,7 @@ static CHIME_KERNEL void ask(int* answers) {
   answers[1] = nvshmem_barrier(kNoTeam);
 }
 
-// Messages name the calls that the program has: before one that tells, those of both libraries.
+// Messages name the calls of the program's library, and of both libraries before its first call.
 static void test_before_init() {
   nvshmem_barrier_all();
   require_words("Chime is not initialised; call chime_init or nvshmem_init first");
@@ -70,7 +70,7 @@ static void test_before_init() {
   require(nvshmemx_set_attr_uniqueid_args(2, 2, &id, &attr) != 0, "a PE that is not there");
   require_words("nvshmemx_set_attr_uniqueid_args takes this PE's number");
   require(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == 0, "the only PE");
-  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) != 0, "an id that nobody made");
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) != 0, "an invalid id");
   require_words("get one from nvshmemx_get_uniqueid and pass");
 }
 
@@ -87,7 +87,7 @@ static void test_wrong_frees(int* memory) {
   require_words("outside the symmetric heap; nvshmem_free takes only what nvshmem_malloc returned");
 }
 
-// The last call that all make: none succeeds any more.
+// All PEs make this call last: no later call succeeds.
 static void test_different_calls(int me) {
   require(nvshmem_malloc(me == 0 ? 64 : 128) == nullptr, "memory of two sizes");
   require_words("PE 0 called nvshmem_malloc(64)");
@@ -150,14 +150,14 @@ int main(int argc, char** argv) {
               NVSHMEMX_ERROR_INVALID_VALUE,
           "a member that a team has not");
   require_words("member 1 of 1: a team has 1 to");
-  require(nvshmemx_team_get_uniqueid(nullptr) == NVSHMEMX_ERROR_INVALID_VALUE, "an id for nobody");
+  require(nvshmemx_team_get_uniqueid(nullptr) == NVSHMEMX_ERROR_INVALID_VALUE, "an id for no PE");
   require_words("the argument uid is null");
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
   require(chimex_last_status() == NVSHMEMX_SUCCESS, "the end of the invalid team");
   nvshmem_team_destroy(NVSHMEM_TEAM_SHARED);
   require_words("lasts until nvshmem_finalize");
 
-  // Calls have the names that the program wrote, on the host and in kernels.
+  // Messages show the names that the program uses, on the host and in kernels.
   nvshmem_int_put(answers, answers, 1, 99);
   require(std::strncmp(chimex_last_error(), "nvshmem_put: there is no PE 99", 30) == 0, "a put");
   test_wrong_frees(answers);
@@ -166,9 +166,9 @@ int main(int argc, char** argv) {
   nvshmem_int_wait_until(answers, 77, 1);
   require_words("there is no comparison 77 (NVSHMEM_CMP_EQ and its neighbours are 0 to 5)");
   chimex_pe_status(99);
-  require_words("chimex_pe_status: ");  // which NVSHMEM has not
+  require_words("chimex_pe_status: ");  // which NVSHMEM lacks
 
-  // On a GPU, and the softgpu, the kernel itself faults.
+  // On a GPU and on the softgpu the kernel itself faults.
   if (std::getenv("CHIME_DEVICE") == nullptr) test_null(answers);
 
   require(exec::launch({}, ask, answers) == 0, "launch");
@@ -178,14 +178,14 @@ int main(int argc, char** argv) {
   require(std::strstr(error.message, "there is no team 17") != nullptr, error.message);
   int found[2];
   exec::copy(found, answers, sizeof(found));
-  require(found[0] == -1 && found[1] == NVSHMEMX_ERROR_INVALID_VALUE, "what the kernel was told");
-  nvshmem_quiet();  // the next call tells what the kernel met
+  require(found[0] == -1 && found[1] == NVSHMEMX_ERROR_INVALID_VALUE, "the kernel's answers");
+  nvshmem_quiet();  // this call reports the kernel's error
   require_words(
       "nvshmem_quiet: nvshmem_team_my_pe in thread 0 of block 0 of a kernel: there is no team 17");
 
   if (argc == 2 && std::strcmp(argv[1], "apart") == 0) {
     const int size = me == 2 ? 1 : 2;
-    require(nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) == size, "who is mapped");
+    require(nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) == size, "which PEs are mapped");
     require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, 2 - me, NVSHMEM_TEAM_SHARED) ==
                 (me == 1 ? 1 : -1),
             "a PE that is not mapped is not in SHARED");

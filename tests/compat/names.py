@@ -5,7 +5,7 @@ import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# What kernels alone call; what C has no type for.
+# Names that only kernels call; names whose type C lacks.
 DEVICE_ONLY = re.compile(r"nvshmemx_\w+_(warp|warpgroup|block)$|nvshmemx_(give|release)_smem$")
 NO_C = re.compile(r"nvshmemx?_(half|bfloat16)_|nvshmemx_collective_launch(_attr|_query_gridsize)?$")
 

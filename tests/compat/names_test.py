@@ -8,9 +8,9 @@ import sys
 
 import names
 
-# Where the number of names stands, in which words.
+# The files that state the number of names, and how.
 COUNTS = {"README.md": "{} of NVSHMEM's {} names", "include/compat/README.md": "{} of the {} names"}
-# Behind the names: types, constants, a struct's tag.
+# Beside the names: types, constants, a struct's tag.
 OTHERS = {"nvshmem_team_t", "nvshmemx_team_t", "nvshmemx_status", "nvshmemx_uniqueid_v1", "nvshmemx_uniqueid_t",
           "nvshmemx_uniqueid_args_v1", "nvshmemx_uniqueid_args_t", "nvshmemx_init_args_v2", "nvshmemx_init_args_t",
           "nvshmemx_collective_launch_attr_t", "nvshmemx_smem_amount_t", "nvshmemx_region_handle_t",

@@ -1,4 +1,4 @@
-// What a test program requires, of what Chime said last among other things: else it ends with 1.
+// The checks of a test program, also on Chime's last message: a failed check ends it with 1.
 #pragma once
 
 #include <nvshmem.h>

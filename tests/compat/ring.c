@@ -1,4 +1,4 @@
-// A C program in NVSHMEM's words, of host calls alone.
+// A C program with NVSHMEM's names, of host calls alone.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static void check_active(uint32_t hints, int expected) {
   require(active == expected, "whether it is open");
 }
 
-// What NVSHMEM refuses is refused; what it allows is no error. CHIME_ON_ERROR is not asked: these
-// return their status.
+// Refuses what NVSHMEM refuses; reports no error for what it allows. CHIME_ON_ERROR does not
+// matter: these calls return their status.
 static void check_regions(void) {
   nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
   nvshmemx_region_handle_t region = 0, nested = 0;
@@ -43,7 +43,7 @@ static void check_regions(void) {
   chimex_clear_last_error();
 }
 
-// A buffer that has become symmetric is the same memory by both addresses. GPUs have none.
+// A buffer that has become symmetric is the same memory at both addresses. GPUs support none.
 static void check_symmetric(void* address, int* buffer, size_t bytes) {
   if (address == NULL) {
     require(chimex_last_status() == NVSHMEMX_ERROR_NOT_SUPPORTED, "a symmetric buffer");
@@ -112,7 +112,7 @@ int main(void) {
   check_symmetric_buffers();
   require(nvshmemx_ask_smem(NVSHMEMX_SMEM_RECOMMENDED) == 0, "no shared memory is needed");
 
-  // A counter that all add to by the left, from 0 again.
+  // A counter to which the left neighbour adds, from 0 again.
   nvshmemx_signal_counted_reset(signal);
   require(nvshmem_signal_fetch(signal) == 0, "a counter after its reset");
   nvshmem_barrier_all();
@@ -121,7 +121,7 @@ int main(void) {
   require(nvshmem_signal_fetch(signal) == 1, "what was counted");
   nvshmem_barrier_all();
 
-  // After a flush the source is free: what is written to it then is not what was sent.
+  // After a flush the source is free: later writes to it do not change what was sent.
   long* const source = nvshmem_calloc(2, sizeof(long));
   source[0] = 300 + me;
   nvshmem_long_put_nbi(value, source, 1, right);

@@ -1,5 +1,5 @@
-// A program in NVSHMEM's words: each PE sends its right neighbour a row with a signal, out of a
-// kernel that finds its place by a team. NVSHMEM's headers are all that it includes of the API.
+// A program with NVSHMEM's names: each PE sends its right neighbour a row with a signal, from a
+// kernel that finds its place by a team. It includes no API headers but NVSHMEM's.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -13,10 +13,10 @@ namespace exec = chime::exec;
 using exec::dim3;
 
 constexpr int kThreads = 64;
-// Longs that a thread sends before a flush, more than fit in one request; and a warp.
+// Longs that a thread sends before a flush, more than fit in one request; and the lanes of a warp.
 constexpr int kWarp = 32, kSent = 128, kPart = kWarp * kSent;
 
-// What a kernel knows of the teams.
+// The teams as a kernel sees them.
 struct Seen {
   int world_pe, world_size, node_pe, node_size, shared_pe, shared_size, shared_of_right, same_size;
   int of_invalid, met;
@@ -45,8 +45,8 @@ static CHIME_KERNEL void send_row(float* to, const float* from, std::uint64_t* s
 }
 CHIME_REGISTER_KERNEL(send_row);
 
-// Block 0 flushes as a block, block 1 by its one warp, block 2 by a thread; then the members write
-// another row over the one they have sent.
+// Block 0 flushes as a block, block 1 by its one warp, block 2 by a thread. Then the members
+// overwrite the row that they have sent with another one.
 static CHIME_KERNEL void send_and_overwrite(long* to, long* from) {
   const unsigned part = exec::block_idx().x, lane = exec::thread_idx().x;
   const unsigned first = part * kPart + lane * kSent;
@@ -63,7 +63,7 @@ static CHIME_KERNEL void send_and_overwrite(long* to, long* from) {
 }
 CHIME_REGISTER_KERNEL(send_and_overwrite);
 
-// The same in two kernels, between which the stream flushes.
+// The same in two kernels; the stream flushes between them.
 static CHIME_KERNEL void send(long* to, long* from) {
   const unsigned first = (exec::block_idx().x * kWarp + exec::thread_idx().x) * kSent;
   const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
@@ -76,7 +76,7 @@ static CHIME_KERNEL void overwrite(long* from) {
 }
 CHIME_REGISTER_KERNEL(overwrite);
 
-// What a kernel learns of the library.
+// The library's version and name as a kernel sees them.
 struct Library {
   char name[NVSHMEM_MAX_NAME_LEN];
   int version, vendor_version;
@@ -94,7 +94,7 @@ static CHIME_KERNEL void ask_library(Library* known) {
 }
 CHIME_REGISTER_KERNEL(ask_library);
 
-// A block gives shared memory, opens a region and sends within it; block 1 has none open.
+// Block 0 gives shared memory, opens a region and sends within it; block 1 has none open.
 static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_t* counter,
                                         int* wrong) {
   CHIME_SHARED_ARRAY(long, given, kWarp);
@@ -124,7 +124,7 @@ static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_
   nvshmem_quiet();
   expect(nvshmemx_region_stop_block(region) == 0, 8);
   expect_active(0, 0, 9);
-  // One thread's wrong argument fails the block's call, whichever thread it is.
+  // A wrong argument of one thread fails the block's call, whichever thread it is.
   for (const unsigned one : {0u, 1u}) {
     const bool differs = exec::thread_idx().x == one;
     expect(nvshmemx_region_start_block(differs ? nullptr : &region, &attrs) != 0, 10);
@@ -142,7 +142,7 @@ static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_
 }
 CHIME_REGISTER_KERNEL(send_in_region);
 
-// Groups of four warps, of which the last has 100 threads: each in its turn meets all PEs, while
+// Groups of four warps; the last group has 100 threads. In its turn each group meets all PEs, while
 // the others meet by themselves.
 constexpr unsigned kGroup = 128, kGroups = 3, kInGroups = 2 * kGroup + 100;
 
@@ -184,7 +184,7 @@ static void init(bool with_unique_id) {
   require(attr.args.uid_args.id == &id && attr.version == (2 << 16) + 144, "what they say");
   require(attr.args.cuda_device_id == 7, "and what they said before");
   const char* const device = std::getenv("CHIME_DEVICE");
-  if (device && std::strcmp(device, "cuda") == 0) {  // on the CPU the number means nothing
+  if (device && std::strcmp(device, "cuda") == 0) {  // the CPU device ignores the number
     require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_ERROR_INVALID_VALUE,
             "a GPU that does not exist");
     require(std::strstr(chimex_last_error(), "there is no CUDA device 7") != nullptr, "which");
@@ -198,7 +198,7 @@ static bool all_are_on_one_node(const Seen& seen) {
          seen.same_size == 1 && seen.of_invalid == -1 && seen.met == 0;
 }
 
-// What the left neighbour sent is here, though it has written to its source since.
+// The row of the left neighbour is here, though that PE has written to its source since.
 static void check_flush(int me, int left, bool is_by_stream) {
   constexpr int kParts = 3, kCount = kParts * kPart;
   const exec::LaunchConfig shape = {.grid = dim3(kParts), .block = dim3(kWarp)};
@@ -224,7 +224,7 @@ static void check_flush(int me, int left, bool is_by_stream) {
   nvshmem_free(from);
 }
 
-// Hints change nothing of what arrives.
+// Hints change no data that arrives.
 static void check_region(int me, int left) {
   auto* from = static_cast<long*>(nvshmem_calloc(kWarp, sizeof(long)));
   auto* to = static_cast<long*>(nvshmem_calloc(kWarp, sizeof(long)));
@@ -238,7 +238,7 @@ static void check_region(int me, int left) {
   require(exec::device_synchronize() == 0, "kernel with a region");
   int which = -1;
   exec::copy(&which, wrong, sizeof(which));
-  require(which == 0, "what it was told of regions");
+  require(which == 0, "the answers about regions");
   exec::copy(row.data(), to, sizeof(long) * row.size());
   for (long x : row) require(x == 2000 + left, "what was sent in a region");
   require(nvshmem_signal_fetch(counter) == 0, "a counter that the kernel has reset");
@@ -262,7 +262,7 @@ static void check_groups() {
   nvshmem_free(words);
 }
 
-// Kernels and the host are told alike.
+// Kernels and the host get the same answers.
 static void check_library() {
   auto* asked = static_cast<Library*>(nvshmem_malloc(sizeof(Library)));
   require(exec::launch({}, ask_library, asked) == 0 && exec::device_synchronize() == 0, "asking");
@@ -278,7 +278,7 @@ static void check_library() {
   nvshmem_free(asked);
 }
 
-// Whether kernels before have overwritten it; then it is 0 again.
+// Whether earlier kernels have overwritten it; then it is 0 again.
 static bool is_overwritten(long* word) {
   long found = 0;
   const long none = 0;
@@ -288,7 +288,7 @@ static bool is_overwritten(long* word) {
   return found == -1;
 }
 
-// As many blocks run at once as the query says, and not one of too much memory.
+// The query gives the blocks that can run at once, and none for a block with too much memory.
 static void check_gridsize() {
   const void* const kernel = reinterpret_cast<const void*>(send_and_overwrite);
   int most = -1, none = -1;
@@ -313,7 +313,7 @@ static void check_gridsize() {
                                      nullptr) == NVSHMEMX_SUCCESS,
           "a launch of the largest grid");
   require(exec::device_synchronize() == 0, "its kernel");
-  // In the order of CUDA's: grid, block, shared memory, stream, attributes and their number.
+  // In CUDA's order: grid, block, shared memory, stream, attributes and their number.
   nvshmemx_collective_launch_attr_t attr{
       {dim3(unsigned(most)), dim3(kWarp), 0, nullptr, nullptr, 0}};
   require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) == NVSHMEMX_SUCCESS,
@@ -352,7 +352,7 @@ static CHIME_KERNEL void meet_as_members(nvshmem_team_t team, int* answers) {
 
 CHIME_REGISTER_KERNEL(meet_as_members);
 
-// In a kernel and on the host: member `rank` of `size`, the first of which is PE `first`.
+// In a kernel and on the host: member `rank` of `size` members; the first is PE `first`.
 void check_team(nvshmem_team_t team, int rank, int size, int first) {
   require(nvshmem_team_my_pe(team) == rank && nvshmem_team_n_pes(team) == size, "its members");
   auto* const answers = static_cast<int*>(nvshmem_malloc(4 * sizeof(int)));
@@ -369,7 +369,7 @@ void check_team(nvshmem_team_t team, int rank, int size, int first) {
   nvshmem_free(answers);
 }
 
-// Teams by a split, by two, and by an id that the last PE makes.
+// Teams by a split, by a split in two, and by an id that the last PE makes.
 void check_teams(int me, int n_pes) {
   nvshmem_team_t reversed, row, column, named;
   require(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, n_pes - 1, -1, n_pes, nullptr, 0,
@@ -430,7 +430,7 @@ int main(int argc, char** argv) {
   require(known.world_pe == me && known.world_size == n_pes && all_are_on_one_node(known),
           "the teams");
 
-  // The host and kernels answer alike.
+  // The host and kernels give the same answers.
   require(known.shared_pe == nvshmem_team_my_pe(NVSHMEM_TEAM_SHARED), "number in SHARED");
   require(known.shared_size == nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED), "size of SHARED");
   require(known.shared_of_right ==
@@ -443,7 +443,7 @@ int main(int argc, char** argv) {
   if (p2p && std::strcmp(p2p, "off") == 0)
     require(known.shared_size == 1 && known.shared_pe == 0, "SHARED is this PE alone");
 
-  nvshmem_barrier_all();  // all have read their rows
+  nvshmem_barrier_all();  // all PEs have read their rows
   check_flush(me, left, false);
   check_flush(me, left, true);
   check_gridsize();
@@ -452,7 +452,7 @@ int main(int argc, char** argv) {
   check_library();
   check_teams(me, n_pes);
 
-  // By a name with a type and by one without, on the host.
+  // By a name with a type and by a name without, on the host.
   nvshmem_float_p(to, float(10 * me), right);
   nvshmem_putmem(to + 1, from, sizeof(float), right);
   require(nvshmem_barrier(NVSHMEM_TEAM_WORLD) == 0 && nvshmem_team_sync(NVSHMEMX_TEAM_NODE) == 0,

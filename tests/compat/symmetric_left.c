@@ -33,7 +33,7 @@ int main(void) {
     there[5] = (char)(round + 1);
     nvshmem_finalize();
     require(stays[5] == round + 1, "what was last in it", round);
-    // Private: pages that are dropped are empty.
+    // Private memory: dropped pages are empty.
     char* const other = new_pages(kBytes);
     memcpy(other, stays, kBytes);
     madvise(stays, kBytes, MADV_DONTNEED);

@@ -1,5 +1,5 @@
-// variables <bytes that fit> <bytes that do not>: NVSHMEM_SYMMETRIC_SIZE, or what counts before it,
-// is the heap's size. Runs with CHIME_ON_ERROR=return.
+// variables <bytes that fit> <bytes that do not>: NVSHMEM_SYMMETRIC_SIZE, or the variable that
+// takes precedence, is the heap's size. Runs with CHIME_ON_ERROR=return.
 #include <nvshmem.h>
 #include <stdio.h>
 #include <stdlib.h>

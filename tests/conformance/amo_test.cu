@@ -1,5 +1,5 @@
-// Atomics: what each does to a word, at the edges of its type; and that none of them loses an
-// update when all PEs and threads work on one word.
+// Atomics: the effect of each on a word, at the edges of its type. No update is lost when all PEs
+// and threads work on one word.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace chime::tests {
 namespace {
 
-// ---- What one operation does --------------------------------------------------------------------
+// ---- The effect of one operation ----------------------------------------------------------------
 
 template <class T>
 std::vector<T> edge_values() {
@@ -47,7 +47,7 @@ struct Pairs {
   }
 };
 
-// Bits, so that NaN and -0 are equal to themselves.
+// As bits, so that NaN and -0 are equal to themselves.
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
@@ -60,8 +60,8 @@ CHIME_KERNEL void update_words(CHIME_GRID_CONSTANT const Context context, T* wor
   results[i] = Op::apply(context, words + i * Pairs<T>::kStride + 1, operands[i], pe);
 }
 
-// Op::apply(context, word, operand, pe) on PE p+1's words; Op::after(old, operand) is what must be
-// in memory then, Op::result(old, operand) what must be returned.
+// Op::apply(context, word, operand, pe) works on PE p+1's words; Op::after(old, operand) is the
+// expected value in memory, Op::result(old, operand) the expected result.
 template <class Op, class T>
 void expect_updates(Pe& pe) {
   const Pairs<T> pairs;
@@ -83,7 +83,7 @@ void expect_updates(Pe& pe) {
   EXPECT_TRUE(same_bits(returned, results.read())) << "returned values";
 }
 
-// Two's complement arithmetic that wraps; of floating-point numbers the nearest.
+// Two's complement arithmetic wraps; floating-point sums are the nearest value.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_same_v<T, chime_half_t>) {
@@ -230,7 +230,7 @@ CHIME_KERNEL void take_tickets(CHIME_GRID_CONSTANT const Context context, T* wor
     tickets[exec::grid_rank() * kRounds + i] = atomic_fetch_inc(context, word, 0);
 }
 
-// What adds by compare-and-swap tries again for each that came between: few threads.
+// An add by compare-and-swap retries after each add of another thread: few threads.
 constexpr unsigned kAdders = 4;
 constexpr unsigned kFloatsPerPe = kBlocks * kAdders * kRounds;
 
@@ -243,7 +243,7 @@ CHIME_KERNEL void add_floats(CHIME_GRID_CONSTANT const Context context, T* eleme
   }
 }
 
-// Odd threads take what even ones have added, and keep it.
+// Odd threads swap out what even threads have added, and keep it.
 template <class T>
 CHIME_KERNEL void add_and_take(CHIME_GRID_CONSTANT const Context context, T* element, float* kept) {
   float taken = 0;
@@ -279,14 +279,14 @@ CHIME_KERNEL inline void count_under_lock(CHIME_GRID_CONSTANT const Context cont
   for (unsigned i = 0; i < kRounds; ++i) {
     while (atomic_compare_swap(context, lock, std::uint64_t(0), std::uint64_t(1), 0) != 0)
       exec::pause();
-    fence(context);  // what the last owner stored is read below
+    fence(context);  // the last owner's stores are read below
     p(context, counter, g(context, counter, 0) + 1, 0);
-    quiet(context);  // and is there before the next owner enters
+    quiet(context);  // the stores arrive before the next owner enters
     atomic_set(context, lock, std::uint64_t(0), 0);
   }
 }
 
-// Adds by exchange until nothing is lost: the swapped-out values travel on.
+// Adds by exchange until no value is lost: each swapped-out value is added again.
 CHIME_KERNEL inline void swap_tokens(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
                                      std::uint64_t* kept) {
   std::uint64_t token =
@@ -317,7 +317,7 @@ IN_EVERY_WORLD(AmoContention, NoAddIsLost) {
   });
 }
 
-// Two neighbours: of halves, both in one word.
+// Two neighbours: two halves lie in one word.
 IN_EVERY_WORLD(AmoContention, NoFloatAddIsLost) {
   world.spawn(1, [](Pe& pe) {
     for_each_float_amo_type([&]<class T>(Row<T>) {

@@ -28,7 +28,7 @@ struct SingleGroup<Block> {
 };
 
 // Every member writes the round's number into its own slot on every PE, all meet, then every member
-// looks for all slots here: counts[0] grows by what is missing or from another round.
+// checks all slots here: counts[0] grows by the slots that are missing or from another round.
 template <class Group>
 CHIME_KERNEL void meet_by_barrier(CHIME_GRID_CONSTANT const Context context, std::uint64_t* slots,
                                   std::uint64_t* wrong) {
@@ -44,7 +44,7 @@ CHIME_KERNEL void meet_by_barrier(CHIME_GRID_CONSTANT const Context context, std
   }
 }
 
-// sync_all: each PE's stores to its own memory are seen by the others' gets.
+// sync_all: the other PEs' gets see each PE's stores to its own memory.
 template <class Group>
 CHIME_KERNEL void meet_by_sync(CHIME_GRID_CONSTANT const Context context, std::uint64_t* slots,
                                std::uint64_t* wrong) {

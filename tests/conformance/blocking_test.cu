@@ -1,5 +1,5 @@
-// What blocking means to a group: when the call returns to one member, all of the source may be
-// reused, and all of the destination is there, also what other members moved.
+// The meaning of blocking for a group: when the call returns to one member, all of the source may
+// be reused, and all of the destination is there, also the parts that other members moved.
 #include <vector>
 
 #include "chime/device/rma.cuh"
@@ -58,7 +58,7 @@ struct IGet {
   }
 };
 
-// Calls `use(i)` for words that other members have moved; each word is used by one member.
+// Calls `use(i)` for words that other members have moved; one member uses each word.
 template <class Group, class Use>
 CHIME_DEVICE void for_words_of_others(Group group, Use use) {
   for (unsigned i = (group.rank() + 1) % group.size(); i < kCount; i += group.size()) use(i);
@@ -88,8 +88,8 @@ std::vector<Word> words_of(int pe) {
   return words;
 }
 
-// A NIC copies a source that it does not know before it posts; the heap and registered buffers it
-// reads in place, while the call waits.
+// A NIC copies an unregistered source before it posts. It reads the heap and registered buffers in
+// place, while the call waits.
 struct Registered : Private<Word> {
   explicit Registered(std::size_t count) : Private(count) {
     EXPECT_EQ(CHIMEX_OK, chimex_buffer_register(data(), count * sizeof(Word)));

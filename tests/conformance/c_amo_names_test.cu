@@ -1,6 +1,5 @@
-// The C names of atomics: each is called once per type from a kernel and once from the host, with a
-// value that shows a wrong width or sign. What the operations do is tested on the templates
-// (amo_test.cu).
+// The C names of atomics: a kernel and the host call each once per type, with a value that reveals
+// a wrong width or sign. amo_test.cu tests the operations themselves, on the templates.
 #include <cstring>
 
 #include "support/schedule.hpp"
@@ -10,7 +9,7 @@
 namespace chime::tests {
 namespace {
 
-// ---- The names of each table, as functions of one shape -----------------------------------------
+// ---- The names of each table, as functions with one signature -----------------------------------
 // Each takes words of `pe` (one word per operation) and returns the fetched values in `results`.
 
 #define CHIME_TESTS_EXTENDED(NAME, TYPE)                               \
@@ -166,7 +165,7 @@ CHIME_KERNEL inline void count_from_kernel(std::uint32_t* word) {
   for (unsigned i = 0; i < kRounds; ++i) chime_uint32_atomic_inc(word, 0);
 }
 
-// By compare-and-swap on some ways: of as few threads as there are.
+// Some paths add by compare-and-swap: few threads.
 CHIME_KERNEL inline void add_from_kernel(chime_half_t* half, float* single, double* twice) {
   for (unsigned i = 0; i < kRounds; ++i) {
     chimex_half_atomic_add(half, chime_half_t(1.0f), 0);

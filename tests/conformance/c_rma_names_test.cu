@@ -1,6 +1,6 @@
-// The C names of data movement, row by row of the type tables: each name is called once from a
-// kernel (thread, warp, block) and once from the host, and moves what it says. What the operations
-// promise in detail is tested on the templates (put_test.cu and its neighbours).
+// The C names of data movement, row by row of the type tables: a kernel (thread, warp, block) and
+// the host call each name once, and it moves the right elements. put_test.cu and its neighbours
+// test the operations in detail, on the templates.
 #include "support/image.hpp"
 #include "support/schedule.hpp"
 #include "support/typed.hpp"
@@ -9,8 +9,8 @@
 namespace chime::tests {
 namespace {
 
-// A row of names: static functions with the spec's arguments. QUALIFIER: from where they are
-// called.
+// A row of names: static functions with the spec's arguments. QUALIFIER: for calls from kernels or
+// from the host.
 #define CHIME_TESTS_NAMES(NAME, TYPE, PREFIX, SUFFIX, GROUP, QUALIFIER)                           \
   struct Names_##NAME##SUFFIX {                                                                   \
     using T = TYPE;                                                                               \
@@ -116,7 +116,7 @@ CHIME_HOST_DEVICE void call_get_names(T* target, const T* source, int pe) {
   chime_quiet();
 }
 
-// By one group of the kind that the names are for.
+// Calls the names from one group of their kind.
 template <class Names>
 CHIME_KERNEL void put_names(typename Names::T* target, const typename Names::T* source,
                             std::uint64_t* signals, int pe) {
@@ -135,7 +135,7 @@ std::vector<std::byte> source_of(std::size_t bytes, int pe) {
   return image;
 }
 
-// What `slots` slots of elements must be after the names' calls; slot `strided` is the strided one.
+// The contents that `slots` slots must have after the names' calls; slot `strided` is strided.
 std::vector<std::byte> target_of(std::size_t element, int slots, int strided, int pe) {
   const std::size_t bytes = std::size_t(slots) * kSlot * element;
   const std::vector<std::byte> source = source_of(bytes, pe);
@@ -239,8 +239,7 @@ IN_EVERY_WORLD(CNames, OfEverySizeMoveDataFromTheHost) {
 #undef CHIME_TESTS_KERNEL
 #undef CHIME_TESTS_HOST
 
-// ---- p and g, by value
-// ----------------------------------------------------------------------------
+// ---- p and g, by value --------------------------------------------------------------------------
 
 #define CHIME_TESTS_ELEMENT(NAME, TYPE)                                                  \
   struct Element_##NAME {                                                                \
@@ -283,8 +282,7 @@ IN_EVERY_WORLD(CNames, OfElementsMoveValues) {
 }
 #undef CHIME_TESTS_ELEMENT
 
-// ---- mem: bytes at any address
-// -----------------------------------------------------------------------
+// ---- mem: bytes at any address ------------------------------------------------------------------
 
 IN_EVERY_WORLD(CNames, OfMemMoveBytesFromTheHost) {
   world.spawn(1, [](Pe& pe) {

@@ -1,5 +1,5 @@
-// The C names of signals, waits, tests and ordering. What they promise is tested on the templates
-// (signal_test.cu, wait_test.cu, barrier_test.cu).
+// The C names of signals, waits, tests and ordering. signal_test.cu, wait_test.cu and
+// barrier_test.cu test the operations themselves, on the templates.
 #include "support/schedule.hpp"
 #include "support/typed.hpp"
 #include "support/world.hpp"
@@ -7,13 +7,12 @@
 namespace chime::tests {
 namespace {
 
-// ---- Waits and tests
-// -----------------------------------------------------------------------------
+// ---- Waits and tests ----------------------------------------------------------------------------
 
 constexpr std::size_t kWords = 4, kResults = 16;
 
-// Calls every name on words {-1, 2, 3, 4} with skip {0, 1, 0, 0} and values {-1, 9, 3, 4}: nothing
-// has to wait. Results that a wrong sign, width or argument order would change.
+// Calls every name on words {-1, 2, 3, 4} with skip {0, 1, 0, 0} and values {-1, 9, 3, 4}: no call
+// has to wait. A wrong sign, width or argument order would change the results.
 #define CHIME_TESTS_WAITS(NAME, TYPE)                                                          \
   struct Waits_##NAME {                                                                        \
     using T = TYPE;                                                                            \
@@ -80,8 +79,8 @@ IN_EVERY_WORLD(CNames, OfWaitsAndTestsCompareAsTheTypeDoes) {
 }
 #undef CHIME_TESTS_WAITS
 
-// The default stream gets past the first wait at once, and past the second when the last word has
-// come, not before. Copies of the test would wait for that stream: it looks by g.
+// The default stream passes the first wait at once, and the second when the last word has arrived,
+// not before. The test reads by g: its copies would wait for that stream.
 #define CHIME_TESTS_STREAM_WAITS(NAME, TYPE)                                                      \
   [&] {                                                                                           \
     using T = TYPE;                                                                               \
@@ -119,8 +118,7 @@ IN_EVERY_WORLD(CNames, OfWaitsHoldAStream) {
 }
 #undef CHIME_TESTS_STREAM_WAITS
 
-// ---- Signals
-// ---------------------------------------------------------------------------------------
+// ---- Signals ------------------------------------------------------------------------------------
 
 // PE p sends 5, then adds 2, to PE p + 1, and waits for the same from PE p - 1.
 CHIME_HOST_DEVICE std::uint64_t exchange_signals(std::uint64_t* word, int pe) {
@@ -173,8 +171,7 @@ IN_EVERY_WORLD(CNames, OfSignalsReachThePeer) {
   });
 }
 
-// ---- Ordering and collectives
-// -----------------------------------------------------------------------
+// ---- Ordering and collectives -------------------------------------------------------------------
 
 enum class Meet { kThread, kWarp, kBlock };
 

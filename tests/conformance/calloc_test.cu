@@ -1,4 +1,4 @@
-// chime_calloc: when it returns on one PE, all PEs' memory is clear, so that a put need not wait.
+// chime_calloc: when it returns on one PE, all PEs' memory is clear, so a put need not wait.
 #include <vector>
 
 #include "support/typed.hpp"
@@ -11,7 +11,7 @@ using Word = std::uint64_t;
 constexpr int kRounds = 10;
 constexpr std::size_t kWords = std::size_t{1} << 18;  // 2 MiB take longer to clear than a put takes
 
-// The last word is the last one to be cleared. Each PE writes one of its own.
+// The last word is cleared last. Each PE writes one of its own.
 IN_EVERY_WORLD(Calloc, NothingPutBehindItIsClearedAway) {
   world.spawn(1, [](Pe& pe) {
     const auto n = static_cast<std::size_t>(pe.size());

@@ -27,7 +27,7 @@ CHIME_KERNEL void get_elements(CHIME_GRID_CONSTANT const Context context, T* tar
   target[i * kStride] = g(context, source + i * kStride, pe);
 }
 
-// One piece of one element per thread, `stride` apart, no margin between; behind them more guards.
+// One piece of one element per thread, `stride` apart, with no margin between; guards follow.
 class Elements {
  public:
   explicit Elements(std::size_t element_bytes, unsigned stride = kStride)
@@ -74,7 +74,7 @@ IN_EVERY_WORLD(P, WritesOneElementAndNoNeighbour) {
   world.spawn(1, [](Pe& pe) { expect_elements_put(pe, kStride); });
 }
 
-// What a NIC carries, each warp sends in one request.
+// Each warp sends its elements in one request where a NIC carries them.
 IN_EVERY_WORLD(P, WritesEachLanesElementBesideItsNeighbours) {
   world.spawn(1, [](Pe& pe) { expect_elements_put(pe, 1); });
 }

@@ -1,6 +1,6 @@
-// What NVSHMEM promises of the forms of a warp and of a block: the members meet when the call
-// begins and when it ends, nbi forms too. So each member may fill its part of a source, or save its
-// part of a destination, and call; and when the call returns to one, it may rely on all others.
+// NVSHMEM's promise for the forms of a warp and of a block: the members meet when a call begins and
+// when it ends, in nbi forms too. So each member may fill its part of a source, or save its part of
+// a destination, and call; when the call returns to one, it may rely on all others.
 #include <algorithm>
 #include <vector>
 
@@ -14,14 +14,13 @@ namespace {
 
 using Word = std::uint64_t;
 constexpr Word kSpoilt = 0xbad;
-constexpr unsigned kMostWords =
-    300;  // that a group moves; kFewWords: a request carries them itself
+constexpr unsigned kMostWords = 300;  // words that a group moves; kFewWords: a request carries them
 constexpr unsigned kFewWords = 3;
 
-// Which half of a group comes to the call when the other has been there for long.
+// The half of a group that comes to the call long after the other half.
 enum class Late { kNobody, kFirstHalf, kSecondHalf };
 
-// What a group moves: `count` words that lie `first` into the regions.
+// The words that a group moves: `count` words at `first` in the regions.
 struct Share {
   std::size_t first;
   unsigned count;
@@ -92,14 +91,14 @@ CHIME_DEVICE void come_late(Group group, Late late) {
   exec::nanosleep(kLate_ns);
 }
 
-// Each word has its member, which is never the one that a copy by rank gives it to.
+// Each word belongs to a member, never to the one that a copy by rank would give it to.
 template <class Group, class Use>
 CHIME_DEVICE void for_my_words(Group group, unsigned count, Use use) {
   for (unsigned i = (group.rank() + 1) % group.size(); i < count; i += group.size()) use(i);
 }
 
-// After the call the words of others are touched: by each member where the call is blocking, else
-// by the last one, whose quiet is also that of what the leader has posted.
+// After the call the members touch each other's words: each member where the call is blocking, else
+// the last member, whose quiet also completes what the leader has posted.
 template <class Op, class Group, class Use>
 CHIME_DEVICE void for_words_after(Group group, unsigned count, Use use) {
   if constexpr (!Op::kIsNbi) {
@@ -147,7 +146,7 @@ std::vector<Word> image_of(unsigned count, WordAt word_at) {
   return image;
 }
 
-// The words that differ, not all of them.
+// Reports the words that differ, not all words.
 testing::AssertionResult same(const std::vector<Word>& expected, const std::vector<Word>& seen) {
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = expected.size(); i-- > 0;)
@@ -281,7 +280,7 @@ IN_EVERY_WORLD(GroupForms, EachMemberMaySaveItsPartOfTheDestinationOfAGet) {
 
 // ---- Many schedules -----------------------------------------------------------------------------
 
-// The receivers check in a kernel: who sees the signal sees what each of the members had filled in.
+// The receivers check in a kernel: a reader that sees the signal sees the words of every member.
 template <class Group>
 CHIME_KERNEL void fill_signal_and_check(Word* target, Word* source, std::uint64_t* signals,
                                         std::uint32_t* wrong, int round, int to, int from) {
@@ -315,7 +314,7 @@ void expect_signal_tells_of_all(Pe& pe, int round, Word* target, Word* source,
   EXPECT_EQ(0u, wrong.read()[0]) << " words of group " << Crowd<Group>::kName << " were not there";
 }
 
-IN_EVERY_WORLD(GroupForms, WhoSeesTheSignalSeesWhatEachMemberFilledInUnderEverySeed) {
+IN_EVERY_WORLD(GroupForms, AReaderOfTheSignalSeesEachMembersDataUnderEverySeed) {
   world.spawn(1, [](Pe& pe) {
     const std::size_t words = std::size_t(Crowd<Warp>::kGroups) * kMostWords;
     Symmetric<Word> target(words), source(words);

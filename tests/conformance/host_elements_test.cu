@@ -17,7 +17,7 @@ std::vector<std::byte> numbered(std::size_t bytes, int pe) {
   return all;
 }
 
-// Neighbours of an element show a move that is too wide.
+// The neighbours of an element reveal a move that is too wide.
 IN_EVERY_WORLD(HostElements, PAndGMoveOneElement) {
   world.spawn(1, [](Pe& pe) {
     for (const std::size_t size : kSizes) {
@@ -46,7 +46,7 @@ struct Strides {
   std::size_t count;
 };
 
-// Around one element and a warp, and with a span that is longer than a GPU's PE moves at once.
+// Counts around one element and a warp, and a span longer than a GPU's PE moves at once.
 std::vector<Strides> strides_of(std::size_t size) {
   const auto far = static_cast<std::ptrdiff_t>(std::size_t{20000} / size + 1);
   return {{1, 1, 0}, {3, 2, 1}, {1, 1, 37}, {1, 3, 33}, {2, 1, 35}, {2, far, 40}, {far, 1, 3}};

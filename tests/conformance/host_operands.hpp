@@ -1,4 +1,4 @@
-// Where an operand of a call of the host can lie: a call of the host names any memory of its PE.
+// The kinds of memory of an operand of a host call: it may name any memory of its PE.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace chime::tests {
 
-// The program's own, which nobody has told of. Page by page the system may move it.
+// The program's own memory, unregistered. The system may move each page.
 class Pageable {
  public:
   explicit Pageable(std::size_t bytes) : bytes_(bytes) {}
@@ -37,7 +37,7 @@ template <class M>
 struct MemoryTag {
   using Memory = M;
 };
-// Calls body(MemoryTag<M>) for each. Collective, as the construction of what lies in the heap is.
+// Calls body(MemoryTag<M>) for each kind. Collective, because memory in the heap is.
 template <class Body>
 void for_each_operand(Body body) {
   const auto run = [&]<class M>(const char* name, MemoryTag<M> tag) {

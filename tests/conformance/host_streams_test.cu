@@ -1,5 +1,5 @@
-// What a PE puts on several streams at once: no stream waits for another's operations, and each
-// moves what it names, of any size and from any memory.
+// Operations of a PE on several streams at once: no stream waits for another's operations, and each
+// moves the named bytes, of any size and from any memory.
 #include "conformance/host_operands.hpp"
 #include "support/image.hpp"
 
@@ -23,7 +23,7 @@ class OwnStream {
   exec::Stream stream_ = {};
 };
 
-// What a GPU's PE moves at once to and from a PE that is not mapped is less.
+// More than a GPU's PE moves at once to and from an unmapped PE.
 constexpr std::size_t kLong = (std::size_t{1} << 20) + 300 * 1024 + 13;
 
 std::vector<Shape> all_shapes() {
@@ -77,9 +77,9 @@ IN_EVERY_WORLD(HostStreams, MoveExactlyTheNamedBytesOfAnyMemory) {
   });
 }
 
-// One waits for a signal that another sends, and has more queued behind it than there are staging
-// slots: the other gets what it needs all the same, and so does the host.
-IN_EVERY_WORLD(HostStreams, AStreamThatWaitsHoldsNobodyUp) {
+// One stream waits for a signal that another stream sends, and has more operations queued behind it
+// than there are staging slots: the other stream proceeds all the same, and so does the host.
+IN_EVERY_WORLD(HostStreams, AStreamThatWaitsDelaysNone) {
   world.spawn(1, [](Pe& pe) {
     constexpr std::size_t kBytes = 3000, kPuts = 100;
     OwnStream waiting, sending;
@@ -110,7 +110,7 @@ IN_EVERY_WORLD(HostStreams, AStreamThatWaitsHoldsNobodyUp) {
   });
 }
 
-// Each has its own data, which the other PE gets by the streams of its own.
+// Each stream has its own data, which the other PE gets on streams of its own.
 IN_EVERY_WORLD(HostStreams, SeveralMoveAtOnce) {
   world.spawn(1, [](Pe& pe) {
     constexpr std::size_t kStreams = 4, kBytes = 70000, kRounds = 4;

@@ -1,4 +1,4 @@
-// Operations of the host: they name any memory of their PE, take any size, and are complete, or
+// Operations of the host: they take any memory of their PE and any size, and are complete, or
 // locally complete, as in a kernel.
 #include <thread>
 
@@ -8,8 +8,7 @@
 namespace chime::tests {
 namespace {
 
-// What a GPU's PE moves at once to and from a PE that is not mapped is less
-// (host/ops/gpu/by_kernel.hpp).
+// More than a GPU's PE moves at once to and from an unmapped PE (host/ops/gpu/by_kernel.hpp).
 constexpr std::size_t kLong = (std::size_t{1} << 20) + (std::size_t{300} << 10);
 
 std::vector<Shape> all_shapes() {
@@ -84,7 +83,7 @@ IN_EVERY_WORLD(Host, GetsMoveExactlyTheNamedBytesToAnyMemory) {
   });
 }
 
-// Who has put may use the source at once.
+// The source may be reused as soon as the put returns.
 IN_EVERY_WORLD(Host, TheSourceOfAPutIsFreeWhenItReturns) {
   world.spawn(1, [](Pe& pe) {
     constexpr std::size_t kBytes = 5000;
@@ -148,7 +147,7 @@ IN_EVERY_WORLD(Host, WhoSeesTheSignalSeesTheData) {
   });
 }
 
-// ---- Words that many update ---------------------------------------------------------------------
+// ---- Words with many updaters -------------------------------------------------------------------
 
 constexpr std::uint64_t kRounds = 40;
 
@@ -160,8 +159,8 @@ CHIME_KERNEL inline void add_from_kernel(std::uint64_t* word, int pes) {
   }
 }
 
-// Atomics and signals of the host, of streams and of kernels, on own words and those of others.
-IN_EVERY_WORLD(Host, NoAddIsLostWhoeverMakesIt) {
+// Atomics and signals of the host, of streams and of kernels, on words of this PE and of others.
+IN_EVERY_WORLD(Host, NoAddIsLostWhateverMakesIt) {
   world.spawn(1, [](Pe& pe) {
     Symmetric<std::uint64_t> words(1);
     exec::Stream stream = {};
@@ -187,7 +186,7 @@ IN_EVERY_WORLD(Host, NoAddIsLostWhoeverMakesIt) {
   });
 }
 
-// Threads of one PE call at once: each gets what it asked for.
+// Threads of one PE call at once: each gets its own results.
 IN_EVERY_WORLD(Host, ThreadsOfAPeCallAtOnce) {
   if (world.kind() == WorldPes::kThreads) GTEST_SKIP() << "its threads are PEs";
   world.spawn(1, [](Pe& pe) {

@@ -1,5 +1,5 @@
-// Transfers of many MiB, and addresses and counts beyond 4 GiB, in a heap that is larger than the
-// memory it takes: only touched pages exist.
+// Transfers of many MiB, and addresses and counts beyond 4 GiB, in a heap larger than the memory it
+// occupies: only touched pages exist.
 //
 // CTest gives this program CHIME_SYMMETRIC_SIZE=10G.
 #include "chime/device/amo.cuh"
@@ -67,7 +67,7 @@ IN_EVERY_WORLD(Huge, MegabytesArriveWhole) {
   });
 }
 
-// A symmetric allocation that nobody touches as a whole.
+// A symmetric allocation of which most pages stay untouched.
 class Sparse {
  public:
   explicit Sparse(std::size_t bytes) : data_(static_cast<std::byte*>(chime_malloc(bytes))) {
@@ -94,7 +94,7 @@ IN_EVERY_WORLD(Huge, OffsetsBeyond4GiBReachTheirPlace) {
       mine[i] = value_at(i, pe.rank());
       theirs[i] = value_at(i, pe.previous());
     }
-    // The place that a 32-bit offset would reach, and the right one.
+    // The address that a 32-bit offset would give, and the right one.
     for (std::size_t offset : {std::size_t(4096), kFar})
       exec::copy(heap.at<std::uint32_t>(offset), nothing.data(), kCount * 4);
     const Private<std::uint32_t> source(mine);
@@ -111,7 +111,7 @@ IN_EVERY_WORLD(Huge, OffsetsBeyond4GiBReachTheirPlace) {
   });
 }
 
-// Words that a 32-bit offset would confuse with those at the start of the region.
+// Words that a 32-bit offset would confuse with words at the start of the region.
 struct FarWords {
   std::uint64_t signal, counter, data, pad;
 };

@@ -20,7 +20,7 @@ std::vector<Number> numbers(Number first) {
   return all;
 }
 
-// Where a signal is awaited: what has come with it, as all threads of the block see it.
+// Awaits the signal, and copies the data that came with it for all threads of the block.
 CHIME_DEVICE void copy_behind(const Context& context, const Number* signal, Number value,
                               const Number* from, Number* seen) {
   signal_wait_until(context, Block{}, signal, Cmp::kEq, value);
@@ -103,7 +103,7 @@ CHIME_KERNEL void put_and_signal(CHIME_GRID_CONSTANT const Context context, Numb
   copy_behind(context, signal, 5, to, seen);
 }
 
-// Of data and signal none, one, the other and both lie in the heap.
+// The heap holds neither data nor signal, one of them, the other, or both.
 IN_EVERY_WORLD(OwnMemory, HasTheDataOfAPutSignalBeforeItsSignal) {
   world.spawn(1, [](Pe& pe) {
     const std::vector<Number> values = numbers(Number(pe.rank()) * 1000 + 1);
@@ -114,7 +114,7 @@ IN_EVERY_WORLD(OwnMemory, HasTheDataOfAPutSignalBeforeItsSignal) {
       for_each_group([&]<class Group>(GroupTag<Group>) {
         for (const SignalOp op : {SignalOp::kSet, SignalOp::kAdd}) {
           for (unsigned where = 0; where < 4; ++where) {
-            if (where == 2 && op == SignalOp::kAdd) continue;  // not where NICs or proxies add
+            if (where == 2 && op == SignalOp::kAdd) continue;  // NICs or proxies do not add there
             SCOPED_TRACE("heap has " + std::to_string(where) + " (1: data, 2: signal)");
             const std::vector<Number> nothing(kCount);
             to.write(std::span<const Number>(nothing));
@@ -164,7 +164,7 @@ IN_EVERY_WORLD(OwnMemory, HasWordsOfAtomicsAndSignals) {
   });
 }
 
-// The host's own variables among them.
+// Also the host's own variables.
 IN_EVERY_WORLD(OwnMemory, IsTakenFromTheHost) {
   world.spawn(1, [](Pe& pe) {
     const int me = pe.rank();
@@ -188,7 +188,7 @@ IN_EVERY_WORLD(OwnMemory, IsTakenFromTheHost) {
   });
 }
 
-// It is symmetric no more than before.
+// It is as little symmetric as before.
 IN_EVERY_WORLD(OwnMemory, HasNoSymmetricAddress) {
   world.spawn(1, [](Pe& pe) {
     Private<Number> word(1);

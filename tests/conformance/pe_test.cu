@@ -1,5 +1,5 @@
-// Who am I, how many are we, here and on this node, and where is a peer's memory: my_pe, n_pes,
-// node_my_pe, node_n_pes, ptr.
+// my_pe, n_pes, node_my_pe, node_n_pes, ptr: this PE's number, the number of PEs, both on this
+// node, and the address of a peer's memory.
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -33,11 +33,11 @@ CHIME_KERNEL inline void ask(CHIME_GRID_CONSTANT const Context context, std::uin
               peer ? exec::ld(peer) : 0};
 }
 
-IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
+IN_EVERY_WORLD(Query, KernelsHaveTheirPe) {
   world.spawn(1, [](Pe& pe) {
     EXPECT_EQ(pe.rank(), chime_my_pe());
     EXPECT_EQ(pe.size(), chime_n_pes());
-    // All PEs of a host are of one node, mapped or not.
+    // All PEs of a host belong to one node, mapped or not.
     const int node_n_pes = World::current().pes_of_a_host();
     const int node_my_pe = pe.rank() % node_n_pes;
     EXPECT_EQ(node_my_pe, chimex_node_my_pe());
@@ -65,7 +65,7 @@ CHIME_KERNEL inline void ask_of_each(CHIME_GRID_CONSTANT const Context context, 
   for (int pe = -1; pe <= context.pe.n_pes; ++pe) status[pe + 1] = pe_status(context, pe);
 }
 
-// Also of those that a kernel has not yet spoken to, and of itself.
+// Also for PEs that no kernel has communicated with yet, and for this PE.
 IN_EVERY_WORLD(PeStatus, IsWellOfAllThereAre) {
   world.spawn(1, [](Pe& pe) {
     std::vector<int> expected(unsigned(pe.size()) + 2, CHIMEX_OK);
@@ -102,7 +102,7 @@ IN_EVERY_WORLD(Ptr, IsTheSameOffsetOnEveryPe) {
   });
 }
 
-// Heaps that have pages here: memory files of their name, by inode.
+// Heaps with pages here: memory files of their name, by inode.
 std::size_t heaps_in_address_space() {
   std::set<std::string> inodes;
   std::ifstream maps("/proc/self/maps");
@@ -115,7 +115,7 @@ std::size_t heaps_in_address_space() {
   return inodes.size();
 }
 
-// CHIME_P2P=off is the means to test the NIC path: what is mapped all the same could be stored to.
+// CHIME_P2P=off is for tests of the NIC path: stores could still reach a mapped heap.
 IN_EVERY_WORLD(Ptr, NoHeapIsMappedButThoseItLeadsTo) {
   if (world.has_a_gpu()) GTEST_SKIP() << "a GPU's memory is not in /proc/self/maps";
   world.spawn(1, [](Pe& pe) {

@@ -1,4 +1,4 @@
-// chimex_buffer_register_symmetric: memory of the program's own that others reach by every path.
+// chimex_buffer_register_symmetric: memory of the program that other PEs reach by every path.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ constexpr std::size_t kPages = 3;
 
 std::size_t page() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
-// Pages of this PE's own.
+// Private pages of this PE.
 class Buffer {
  public:
   explicit Buffer(Word first, int sharing = MAP_PRIVATE, std::size_t pages = kPages)
@@ -53,7 +53,7 @@ std::vector<Word> words_from(Word first, std::size_t count) {
 
 Word first_of(int pe) { return Word(pe + 1) * 1000000; }
 
-// False where this World's device has none, after a look at what it says.
+// False where this World's device supports none, after a check of its error.
 bool has_any(const Pe& pe) {
   if (!World::current().has_a_gpu()) return true;
   const Buffer buffer(first_of(pe.rank()));
@@ -66,7 +66,7 @@ CHIME_KERNEL inline void fetch(const CHIME_GRID_CONSTANT Context ctx, Word* into
                                std::size_t count, int pe) {
   get(ctx, Block{}, into, from, count, pe);
 }
-// All words but the last, to which it adds.
+// Puts all words but the last, to which it adds.
 CHIME_KERNEL inline void send(const CHIME_GRID_CONSTANT Context ctx, Word* to, Word* from,
                               std::size_t count, int pe) {
   put(ctx, Block{}, to, from, count - 1, pe);
@@ -119,7 +119,7 @@ IN_EVERY_WORLD(RegisterSymmetric, ABufferThatIsGivenBackIsTheProgramsAlone) {
       pe.barrier();
     }
     EXPECT_EQ(first_of(pe.rank()), buffer.words()[0]);
-    // Pages of private memory that are dropped are empty, those of shared memory not.
+    // Dropped pages of private memory are empty, those of shared memory are not.
     Word* const again = buffer.make_symmetric();
     chimex_buffer_unregister_symmetric(again, buffer.bytes());
     EXPECT_EQ(0, ::madvise(buffer.words(), page(), MADV_DONTNEED));
@@ -127,7 +127,7 @@ IN_EVERY_WORLD(RegisterSymmetric, ABufferThatIsGivenBackIsTheProgramsAlone) {
   });
 }
 
-// Beside pages that stay as they are, and a second one beside it.
+// Beside pages that stay as they are, and a second buffer beside it.
 IN_EVERY_WORLD(RegisterSymmetric, APartOfALargerBuffer) {
   world.spawn(1, [](Pe& pe) {
     if (!has_any(pe)) return;
@@ -149,7 +149,7 @@ IN_EVERY_WORLD(RegisterSymmetric, APartOfALargerBuffer) {
   });
 }
 
-// Refused on this PE with `words`, so on all, and nothing is taken or changed.
+// Refused on this PE with `words`, so on all PEs; nothing is taken or changed.
 void expect_refused(const Pe& pe, const char* words, void* memory, std::size_t bytes,
                     int flags = 0) {
   EXPECT_EQ(nullptr, chimex_buffer_register_symmetric(memory, bytes, flags)) << words;
@@ -180,7 +180,7 @@ IN_EVERY_WORLD(RegisterSymmetric, WhatCannotBecomeSymmetricIsNamed) {
 
     Word* const there = buffer.make_symmetric();
     ASSERT_NE(nullptr, there) << chimex_last_error();
-    expect_refused(pe, "only private memory", memory, bytes);  // it is, already
+    expect_refused(pe, "only private memory", memory, bytes);  // it is symmetric already
     expect_refused(pe, "overlaps the symmetric heap", there, bytes);
     chime_free(there);
     EXPECT_NE(nullptr, std::strstr(chimex_last_error(), "gives it back")) << chimex_last_error();
@@ -194,7 +194,7 @@ IN_EVERY_WORLD(RegisterSymmetric, WhatCannotBecomeSymmetricIsNamed) {
   });
 }
 
-// The program has put other memory in the place of a buffer, and made that symmetric, too.
+// The program has mapped other memory in place of a buffer, and made that symmetric, too.
 IN_EVERY_WORLD(RegisterSymmetric, TheSecondAtAnAddressIsNotTakenForTheFirst) {
   world.spawn(1, [](Pe& pe) {
     if (!has_any(pe)) return;
@@ -213,7 +213,7 @@ IN_EVERY_WORLD(RegisterSymmetric, TheSecondAtAnAddressIsNotTakenForTheFirst) {
   });
 }
 
-// What one PE cannot do no PE has done.
+// If one PE fails, no PE has a symmetric buffer.
 void expect_nothing_done(const Pe& pe, const Buffer& buffer, int failing) {
   const bool fails = pe.rank() == failing;
   std::copy_n(words_from(first_of(pe.rank()), buffer.count()).data(), buffer.count(),

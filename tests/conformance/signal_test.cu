@@ -22,9 +22,8 @@ struct PutSignalNbi {
   }
 };
 
-// Sends pieces to the next PE, each with a signal of its own that is set to, or grows by, its
-// number
-// + 1; then waits for the pieces of the previous PE and copies what has arrived to `seen`.
+// Sends pieces to the next PE, each with a separate signal that is set to, or grows by, the piece's
+// number + 1; then waits for the pieces of the previous PE and copies what has arrived to `seen`.
 template <class Op, class T, class Group>
 CHIME_KERNEL void send_and_receive(CHIME_GRID_CONSTANT const Context context, std::byte* target,
                                    const std::byte* source, const Piece* pieces, unsigned count,
@@ -101,8 +100,7 @@ IN_EVERY_WORLD(PutSignalNbi, SignalsAfterTheData) {
   });
 }
 
-// ---- Signals alone
-// -------------------------------------------------------------------------------
+// ---- Signals alone ------------------------------------------------------------------------------
 
 // Block 1 signals the next PE, block 0 waits for the previous one, comparison by comparison.
 CHIME_KERNEL inline void signal_each_comparison(CHIME_GRID_CONSTANT const Context context,
@@ -141,7 +139,7 @@ IN_EVERY_WORLD(SignalOp, EndsAWaitOfEveryComparison) {
   });
 }
 
-constexpr unsigned kAddsPerThread = 200;  // so that PEs and blocks meet on the word
+constexpr unsigned kAddsPerThread = 200;  // so that PEs and blocks contend for the word
 
 CHIME_KERNEL inline void add_signals(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
                                      std::uint64_t* fetched) {

@@ -1,4 +1,4 @@
-// Operations on a stream: they take their turn in it, and mean the same as in a kernel.
+// Operations on a stream: they run in stream order, and have the same effect as in a kernel.
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "support/image.hpp"
@@ -130,15 +130,15 @@ IN_EVERY_WORLD(OnStream, SignalOpArrivesAfterQuiet) {
   });
 }
 
-// Each thread a word of its own, so that many requests are under way when the kernel ends.
+// Each thread has a separate word, so that many requests are in flight when the kernel ends.
 CHIME_KERNEL inline void put_words_nbi(CHIME_GRID_CONSTANT const Context context,
                                        std::uint64_t* target, const std::uint64_t* source, int pe) {
   for (std::size_t i = exec::thread_rank(); i < kWords; i += exec::block_threads())
     put_nbi(context, Thread{}, target + i, source + i, 1, pe);
 }
 
-// What this PE's host gets goes another way than what kernels put: it sees what quiet has waited
-// for, and nothing else orders the two.
+// A get of this PE's host takes another path than a kernel's puts. It sees all that quiet has
+// waited for, and nothing else orders the two.
 IN_EVERY_WORLD(OnStream, QuietCompletesWhatKernelsBeforeItHavePut) {
   world.spawn(1, [](Pe& pe) {
     OwnStream stream;
@@ -184,8 +184,8 @@ IN_EVERY_WORLD(OnStream, StridedOperationsFollowWhatIsBeforeThem) {
   });
 }
 
-// A stream that waits for a signal: what is behind the wait is not done, and the value of g comes
-// behind it.
+// A stream waits for a signal: the operations after the wait are not done before it, and the value
+// of g arrives after it.
 IN_EVERY_WORLD(OnStream, ElementsTakeTheirTurn) {
   world.spawn(1, [](Pe& pe) {
     OwnStream stream;

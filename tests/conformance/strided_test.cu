@@ -13,7 +13,7 @@ struct StridedPiece {
   std::uint64_t count;
 };
 
-// Pieces of many strides and counts behind each other, one guard element between them.
+// Pieces of many strides and counts one after the other, one guard element between them.
 std::vector<StridedPiece> strided_pieces() {
   std::vector<StridedPiece> pieces;
   std::uint64_t at = 1;

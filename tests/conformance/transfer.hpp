@@ -1,5 +1,5 @@
-// The body of every contiguous transfer test: pieces of all shapes move between regions of two PEs
-// by one kernel, then every byte of the target region is compared with what it must be.
+// The body of every contiguous transfer test: one kernel moves pieces of all shapes between regions
+// of two PEs; then every byte of the target region is compared with its expected value.
 #pragma once
 
 #include <vector>
@@ -33,7 +33,7 @@ void move_pieces_from_host(std::byte* target, const std::byte* source,
              reinterpret_cast<const T*>(source + piece.source), piece.count, pe);
 }
 
-// PE p writes into PE p+1: afterwards p+1 holds p's pieces, and nothing else has changed.
+// PE p writes into PE p+1: afterwards p+1 holds p's pieces, and no other byte has changed.
 template <class Op, class T, class Group>
 void expect_put_is_exact(Pe& pe) {
   const Picture picture(shapes(), sizeof(T));

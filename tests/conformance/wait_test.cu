@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kComparisons = 6;
 
-// What the language says, in the word of the specification's table 9.
+// The comparisons of the language, for a word in the specification's table 9.
 template <class T>
 bool holds(T a, int cmp, T b) {
   switch (cmp) {
@@ -31,7 +31,7 @@ bool holds(T a, int cmp, T b) {
   }
 }
 
-// Values on both sides of every sign and width edge, so that a wrong signedness or width shows.
+// Values on both sides of every sign and width edge, to reveal a wrong signedness or width.
 template <class T>
 std::vector<T> edges() {
   using U = std::make_unsigned_t<T>;
@@ -41,8 +41,8 @@ std::vector<T> edges() {
 
 // ---- One word -----------------------------------------------------------------------------------
 
-// results[i * 6 + cmp] = test(context, words[i], cmp, values[i]); waits for those that must hold
-// already.
+// results[i * 6 + cmp] = test(context, words[i], cmp, values[i]); waits only for comparisons that
+// already hold.
 template <class T>
 CHIME_KERNEL void compare_all(CHIME_GRID_CONSTANT const Context context, const T* words,
                               const T* values, int* results) {
@@ -98,7 +98,7 @@ CHIME_KERNEL void wait_and_store(CHIME_GRID_CONSTANT const Context context, T* w
                                  Change<T> change, T* seen, int next) {
   if (exec::block_rank() == 0) {
     wait_until(context, word, Cmp(change.cmp), change.value);
-    *seen = exec::ld(word);  // put with no release: a plain load would race
+    *seen = exec::ld(word);  // a put without release stores it: a plain load would race
   } else {
     exec::nanosleep(20000);
     p(context, word, change.after, next);
@@ -137,10 +137,9 @@ IN_EVERY_WORLD(WaitUntil, WithABoundReportsTheTimeout) {
   });
 }
 
-// ---- Many words
-// ---------------------------------------------------------------------------------- Word i becomes
-// i + 1 on all PEs, in the order 4 2 0 6 3 1 5, stored by the previous PE. Words 1 and 5 are left
-// out where a skip list is given.
+// ---- Many words ---------------------------------------------------------------------------------
+// Word i becomes i + 1 on all PEs, in the order 4 2 0 6 3 1 5, stored by the previous PE. Words 1
+// and 5 are left out where a skip list is given.
 
 constexpr std::size_t kWords = 7;
 
@@ -208,7 +207,7 @@ CHIME_KERNEL void wait_many(CHIME_GRID_CONSTANT const Context context, T* words,
   }
 }
 
-// Waits and tests that must not wait: on what is left out, and on what holds.
+// Waits and tests that must not wait: on skipped words, and on words that hold already.
 template <class T>
 CHIME_KERNEL void look_at_many(CHIME_GRID_CONSTANT const Context context, const T* words,
                                Seen<T>* seen, const int* skip_all, const int* skip_but_3) {

@@ -1,5 +1,5 @@
-// The atomics of exec on a GPU, one thread: what each gives back and leaves, for every type of
-// word. Values are such that a wrong width, a wrong sign and swapped operands give another result.
+// The atomics of exec on a GPU, one thread: the result and the word of each, for every type of
+// word. The values reveal a wrong width, a wrong sign and swapped operands.
 #include "kernel_check.cuh"
 
 using namespace chime;
@@ -10,7 +10,7 @@ struct Updated {
   T told, left;
 };
 
-// Each has a word of its own, so that none hides another's fault.
+// Each atomic has a separate word, so that no fault hides another.
 template <class T>
 struct Updates {
   Updated<T> add, min, max, min_of_less, bit_and, bit_or, bit_xor, exchange, cas, failed_cas;
@@ -23,7 +23,7 @@ CHIME_DEVICE void update(Updated<T>& seen, T first, Update how) {
   seen.told = how(&seen.left);
 }
 
-// Of the first byte that is zero, up to the last: a word of 8 bytes needs all of them.
+// The highest bytes of a constant, as many as T has.
 template <class T>
 inline constexpr T kWide = static_cast<T>(0x8765432112345678u >> (64 - 8 * sizeof(T)));
 template <class T>

@@ -1,6 +1,6 @@
-// Streams of a program that are captured into a graph, in global mode: while that lasts the driver
-// forbids all threads to allocate and to ask events, unless they have said that they know better. A
-// call that is forbidden fails, and spoils the capture of whoever it is.
+// Streams of a program that are captured into a graph, in global mode: during a capture the driver
+// forbids all threads to allocate and to query events, except threads that declare such calls safe.
+// A forbidden call fails, and invalidates the capture, whoever owns it.
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -28,7 +28,7 @@ void* find(const char* name) {
   return found;
 }
 
-// A stream that is captured; the calling thread begins and ends it.
+// A captured stream; the calling thread begins and ends the capture.
 class Capture {
  public:
   Capture() {
@@ -57,7 +57,7 @@ void does_not_throw(const std::function<void()>& work) {
   }
 }
 
-// What proxies and rooms do while a program runs, and what allocations do.
+// The calls that proxies and rooms make while a program runs, and those of allocations.
 void use_all_of(Gpu& gpu) {
   const auto heap = gpu.allocate_heap(std::size_t{2} << 20);
   const auto page = gpu.allocate_host_visible(4096);
@@ -93,7 +93,7 @@ void the_capturing_threads_calls_spoil_no_capture(Gpu& gpu) {
   CHIME_CHECK(capture.end() == CUDA_SUCCESS);
 }
 
-// What the program has set its thread to is as it was.
+// The thread's mode is as the program has set it.
 void a_threads_mode_is_its_own_again(Gpu& gpu) {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
   CHIME_NEED(DRIVERS(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS);
@@ -102,7 +102,7 @@ void a_threads_mode_is_its_own_again(Gpu& gpu) {
   CHIME_CHECK(mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 }
 
-// Else none of the others could fail.
+// Otherwise no other test could fail.
 void a_forbidden_call_does(Gpu&) {
   Capture capture;
   CUdeviceptr memory = 0;

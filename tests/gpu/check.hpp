@@ -1,4 +1,4 @@
-// What the programs of this folder check with, and how they end: 0 passed, 1 failed, 77 skipped.
+// The checks of the programs in this folder, and their exit status: 0 passed, 1 failed, 77 skipped.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@ inline int failures = 0;
   do {                                                                    \
     if (!(condition)) {                                                   \
       std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      std::fflush(stdout); /* it may yet die of what is wrong */          \
+      std::fflush(stdout); /* the fault may still end the process */      \
       ++chime::tests::failures;                                           \
     }                                                                     \
   } while (false)

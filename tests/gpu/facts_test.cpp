@@ -1,5 +1,5 @@
-// What this machine's driver says of its GPU, a fact a line: what Chime asks of it, and what
-// decides between ways to do the same. Fails where there is no way without it.
+// Properties of this machine's driver and GPU, one a line: those that Chime queries, and those that
+// decide between paths. Fails where a needed property is missing.
 #include <cuda.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -68,7 +68,7 @@ void tell_attributes() {
 }
 
 void tell_what_a_nic_meets(Gpu& gpu) {
-  tell("who sees a NIC's flag sees its data",
+  tell("a reader that sees a NIC's flag sees its data",
        gpu.orders_device_writes() ? "yes: queues may lie on the GPU"
                                   : "no: the order of writes is less than by the owner");
   try {
@@ -82,7 +82,7 @@ void tell_what_a_nic_meets(Gpu& gpu) {
   }
 }
 
-// Registers of a device that lies at a folder of sysfs, mapped and never touched.
+// Registers of a device with a folder in sysfs, mapped and never touched.
 class MappedRegisters {
  public:
   explicit MappedRegisters(const fs::path& device) {
@@ -103,7 +103,7 @@ class MappedRegisters {
   void* pages_ = nullptr;
 };
 
-// A NIC's registers, as its doorbells are; else the GPU's own, which take the same way.
+// A NIC's registers, mapped as for doorbells; else the GPU's own, mapped the same way.
 fs::path device_with_registers(const std::string& gpu) {
   std::error_code none;
   for (const auto& nic : fs::directory_iterator("/sys/class/infiniband", none))

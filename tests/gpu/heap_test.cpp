@@ -1,8 +1,8 @@
-// The device seam on a GPU: the heap through its descriptor, stream-ordered signals, host-visible
-// memory. No kernel of a program is involved.
+// The device interface on a GPU: the heap through its descriptor, stream-ordered signals,
+// host-visible memory. No kernel of a program is involved.
 //
 //   gpu_heap                      all of it
-//   gpu_heap --other-process <fd> <bytes>   what it starts: maps the descriptor and answers in it
+//   gpu_heap --other-process <fd> <bytes>   its second process: maps the descriptor, answers
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using namespace chime::tests;
 
 namespace {
 
-constexpr std::size_t kBytes = (std::size_t{3} << 20) + 65536;  // no whole granules
+constexpr std::size_t kBytes = (std::size_t{3} << 20) + 65536;  // not a multiple of the granule
 constexpr std::uint64_t kQuestion = 0x1122334455667788, kAnswer = 0x8877665544332211;
 
 std::uint64_t read_word(Gpu& gpu, const DeviceMemory& memory, std::size_t offset) {
@@ -124,7 +124,7 @@ void a_dma_buf_says_where_the_memory_begins(Gpu& gpu) {
 }
 
 void memory_of_the_library_is_zero(Gpu& gpu) {
-  for (int i = 0; i < 3; ++i) {  // the next may have the last one's
+  for (int i = 0; i < 3; ++i) {  // the next may reuse the last one's memory
     const auto memory = gpu.allocate_device(kBytes);
     CHIME_CHECK(read_word(gpu, *memory, 0) == 0);
     CHIME_CHECK(read_word(gpu, *memory, kLastWord) == 0);
@@ -132,8 +132,8 @@ void memory_of_the_library_is_zero(Gpu& gpu) {
   }
 }
 
-// Copies and signals of the host end while the streams of the program, among them the null stream
-// of CUDA, which others wait for, have a kernel that waits: it may wait for just that.
+// Copies and signals of the host end while a kernel waits for them on each of the program's
+// streams, among them CUDA's null stream, for which others wait.
 void copies_wait_for_no_stream_of_the_program(Gpu& gpu) {
   static std::atomic<bool> may_end, gave_up;
   may_end = gave_up = false;

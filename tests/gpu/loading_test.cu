@@ -1,5 +1,5 @@
-// A kernel that waits for one that was never launched before, where the driver loads kernels when
-// they are first launched (CUDA_MODULE_LOADING=LAZY): chime_init has loaded both.
+// A kernel that waits for one that was never launched before, where the driver loads kernels at
+// their first launch (CUDA_MODULE_LOADING=LAZY): chime_init has loaded both.
 #include "chime/chime.h"
 #include "kernel_check.cuh"
 

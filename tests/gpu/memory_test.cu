@@ -1,5 +1,5 @@
-// Loads, stores and copies of exec on a GPU: their widths, what a compiler may not keep or leave
-// out, bulk copies, and what a launch must ask for.
+// Loads, stores and copies of exec on a GPU: their widths, accesses that a compiler may not cache
+// or drop, bulk copies, and the attributes that a launch must set.
 #include <cstring>
 
 #include "kernel_check.cuh"
@@ -15,7 +15,7 @@ struct Words {
   exec::Vec16 sixteen[3];
 };
 
-// The middle word of each three, and nothing beside it.
+// Writes the middle word of each three, and no neighbour.
 static CHIME_KERNEL void move_words(const Words* from, Words* to, Words* settled) {
   exec::st(&to->one[1], exec::ld(&from->one[1]));
   exec::st(&to->two[1], exec::ld(&from->two[1]));
@@ -54,8 +54,8 @@ static void words_of_each_width_are_moved_whole() {
   CHIME_CHECK(middle_alone_is(loaded.sixteen, words.sixteen[1]));
 }
 
-// The other thread's store, seen by a loop with nothing in it but a volatile load. Bounded by its
-// turns.
+// A loop with only a volatile load sees the other thread's store. The number of its turns is
+// bounded.
 struct Mailbox {
   std::uint64_t question, answer;
   unsigned arrived[2];
@@ -124,8 +124,7 @@ static CHIME_KERNEL void add_one_by_tile(Tiles* tiles) {
   exec::bulk_from_shared(tiles->out, tile, kTile * 4);
   exec::bulk_commit();
   exec::bulk_wait_all();
-  // Written, and not only read: the thread that waited reads it, and changes what it had been made
-  // from.
+  // Written, and not only read: the thread that waited reads the copy, and changes its source.
   tiles->in[0] = tiles->out[0];
 }
 static void a_tile_is_there_when_it_was_waited_for() {

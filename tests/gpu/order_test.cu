@@ -1,9 +1,9 @@
-// Litmus tests of exec on a GPU: a message of several words, and a flag that tells of it in each of
-// the ways that exec has. Who has seen the flag sees the message, at each scope and through those
-// whom the sender met before.
+// Litmus tests of exec on a GPU: a message of several words, and a flag that announces it by each
+// kind of store in exec. A thread that has seen the flag sees the message, at each scope, and also
+// the words of threads that the sender met before.
 //
-// On the softgpu in weak mode, whose stores are late, a flag that promises nothing must be seen too
-// early, or the other facts prove nothing. A GPU may or may not show it.
+// On the softgpu in weak mode, which delays stores, a relaxed flag must be seen too early in some
+// run, or the other facts prove nothing. A GPU may or may not show it.
 #include <cstdlib>
 
 #include "kernel_check.cuh"
@@ -31,7 +31,7 @@ CHIME_DEVICE void read_words(Message* message) {
   if (missing != 0) exec::red_add<Order::kRelaxed, Scope::kDevice>(&message->missing, missing);
 }
 
-// ---- Ways to tell ------------------------------------------------------------------------------
+// ---- Kinds of announcement ----------------------------------------------------------------------
 
 template <Order kOrder, Scope kScope>
 struct Store {
@@ -59,9 +59,9 @@ struct Fence {
   }
 };
 
-// ---- Who tells whom ----------------------------------------------------------------------------
+// ---- Senders and receivers ----------------------------------------------------------------------
 
-// Thread 1 of block 0 writes and meets thread 0, which tells block 1.
+// Thread 1 of block 0 writes and meets thread 0, which signals block 1.
 template <class Way>
 CHIME_KERNEL void to_other_block(Message* message) {
   if (exec::block_rank() == 0) {
@@ -74,7 +74,7 @@ CHIME_KERNEL void to_other_block(Message* message) {
   }
 }
 
-// Warp 0 tells warp 1.
+// Warp 0 signals warp 1.
 template <class Way>
 CHIME_KERNEL void to_other_warp(Message* message) {
   if (exec::thread_rank() == 0) {
@@ -86,8 +86,8 @@ CHIME_KERNEL void to_other_warp(Message* message) {
   }
 }
 
-// A thread of each block writes, all meet, the first thread of each reads: its own block's and the
-// others'.
+// A thread of each block writes, all meet, the first thread of each block reads: its own block's
+// and the others' words.
 static CHIME_KERNEL void over_the_grid(Message* message) {
   const bool is_writer = exec::thread_rank() == 33;
   Message* const mine = message + exec::block_rank();
@@ -104,7 +104,7 @@ struct Messages {
   Message of_block[kBlocks];
 };
 
-// In how many of the runs a word was missing.
+// The number of runs in which a word was missing.
 template <class Kernel>
 static unsigned runs_without_it(exec::LaunchConfig config, Kernel kernel) {
   unsigned runs = 0;

@@ -1,6 +1,5 @@
-// A kernel that the CUDA runtime launches, of which Chime hears nothing, finds its PE behind
-// chimex_init_device, and is told of it where chime_init alone came before: no hang, and no PE that
-// is not there.
+// A kernel that the CUDA runtime launches, unknown to Chime, finds its PE after chimex_init_device.
+// After chime_init alone it gets an error: no hang, and no PE that does not exist.
 //
 //   gpu_plain_launch early|ready [told: on stderr]
 #include <unistd.h>
@@ -19,7 +18,7 @@ using namespace chime::tests;
 
 static CHIME_KERNEL void by_name(int* pe) { *pe = chime_my_pe() + 100; }
 
-// What comes on stderr from here on.
+// The output on stderr from here on.
 class Stderr {
  public:
   Stderr() { CHIME_NEED(dup2(fileno(file_), STDERR_FILENO) >= 0); }

@@ -1,4 +1,4 @@
-// What a kernel of some translation unit sees as its state.
+// The state that a kernel of a translation unit sees.
 #pragma once
 
 #include "chime/chime.h"
@@ -9,7 +9,7 @@ struct Seen {
   void* heap;
 };
 
-// By a kernel of this translation unit; without self(), which traps on a state that nobody filled.
+// By a kernel of this translation unit; without self(), which traps on an unfilled state.
 static CHIME_KERNEL void look(Seen* seen) {
   const chime::Context* const state = chime::exec::launch_context();
   *seen = {state->abi_version, state->pe.my_pe, state->pe.n_pes, state->pe.heap};

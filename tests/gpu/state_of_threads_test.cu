@@ -1,6 +1,6 @@
 // The state of kernels where the PEs are threads of a process: a unit has one copy on a GPU. With a
-// GPU each, every PE finds itself in it; on one GPU none does, and kernels take their Context as an
-// argument (two_contexts).
+// GPU each, every PE finds itself in it; on one GPU no PE does, and kernels take their Context as
+// an argument (two_contexts).
 //
 //   gpu_state_of_threads <path of gpu_state_fill_late> [<how many GPUs there must be>]
 #include <dlfcn.h>
@@ -13,12 +13,12 @@
 using namespace chime;
 using namespace chime::tests;
 
-// What a unit has to tell a PE.
+// A unit's report to a PE.
 static bool is_right(const Seen& seen, bool has_own_gpu) {
   return has_own_gpu ? is_this_pe(seen) : is_nobody(seen);
 }
 
-// From a thread whose current device is the first, whichever the PE's is.
+// From a thread whose current device is the first, whichever device the PE has.
 static void finalize_from_elsewhere(int pe) {
   std::thread([pe] {
     CHIME_CHECK(exec::set_device(0) == CHIMEX_OK);
@@ -33,7 +33,7 @@ static void run_pe(int pe, const chimex_uniqueid_t& id, bool has_own_gpu,
   chimex_init_attr_t attr;
   CHIME_NEED(chimex_set_attr_uniqueid_args(pe, 2, &id, &attr) == CHIMEX_OK);
   CHIME_NEED(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) == CHIMEX_OK);
-  chime_barrier_all();  // both are there
+  chime_barrier_all();  // both PEs have initialised
   CHIME_CHECK(is_right(seen_by(look_from_this_unit), has_own_gpu));
   CHIME_CHECK(is_right(seen_by(look_from_other_unit), has_own_gpu));
   chime_barrier_all();

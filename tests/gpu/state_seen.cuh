@@ -1,4 +1,4 @@
-// What the tests of a unit's state ask: of this unit, of another one and of a library.
+// The queries of the tests of a unit's state: for this unit, another one and a library.
 #pragma once
 
 #include "kernel_check.cuh"

@@ -13,7 +13,7 @@ using exec::Scope;
 
 static constexpr std::uint64_t kTurns = 1000;
 
-// Writes its turns into `mine` and waits for the other kernel's in `theirs`.
+// Writes its rounds into `mine` and waits for the other kernel's in `theirs`.
 static CHIME_KERNEL void play(std::uint64_t* mine, const std::uint64_t* theirs, bool first,
                               std::uint64_t* turns_done) {
   for (std::uint64_t turn = 1; turn <= kTurns; ++turn) {
@@ -44,8 +44,8 @@ static void two_streams_meet() {
   CHIME_CHECK(words.read().done_b == kTurns);
 }
 
-// As PEs do that are threads of one process: each on the default stream of its own, which must not
-// be the other's.
+// As PEs that are threads of one process do: each on its own default stream, which must not be the
+// other's.
 static void default_streams_of_two_threads_meet() {
   struct Words {
     std::uint64_t a, b, done_a, done_b;
@@ -91,8 +91,8 @@ static void a_kernel_sees_a_later_stream_write() {
 
 static CHIME_KERNEL void note(unsigned* word) { *word = 1; }
 
-// Streams of exec do not wait for CUDA's null stream: kernels of two that wait for each other would
-// not both run.
+// Streams of exec do not wait for CUDA's null stream: otherwise two kernels that wait for each
+// other would not both run.
 static void a_stream_does_not_wait_for_the_null_stream() {
   static std::atomic<bool> may_end, gave_up;
   may_end = gave_up = false;
@@ -115,8 +115,8 @@ static void a_stream_does_not_wait_for_the_null_stream() {
   exec::stream_destroy(stream);
 }
 
-// A stream waits for a word as ">=" of numbers that wrap, and not until it is just that one:
-// writers may be ahead.
+// A stream waits until a word is ">=" a value, modulo 2^64, not only for equality: writers may be
+// ahead.
 static void a_stream_waits_until_a_word_is_reached() {
   struct Words {
     std::uint64_t word, copied;
@@ -134,7 +134,7 @@ static void a_stream_waits_until_a_word_is_reached() {
   for (int i = 0; i < 500 && words.read().copied == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHIME_CHECK(words.read().copied == 9);
-  for (const std::uint64_t value : {7, 8})  // however the wait is done
+  for (const std::uint64_t value : {7, 8})  // by either implementation of the wait
     CHIME_CHECK(exec::stream_write64(writing, &w->word, value) == CHIMEX_OK &&
                 exec::stream_synchronize(writing) == CHIMEX_OK);
   exec::stream_destroy(waiting);

@@ -17,7 +17,7 @@ struct Mail {
   int data[kElements];
 };
 
-// Each round: fill the other's data, signal, wait for mine, compare, and tell that I have read it.
+// Each round: fill the other's data, signal, wait for mine, compare, and acknowledge the read.
 static CHIME_KERNEL void exchange(const CHIME_GRID_CONSTANT Context ctx, Mail* mail,
                                   std::uint64_t* read, int* source) {
   const int other = 1 - ctx.pe.my_pe;

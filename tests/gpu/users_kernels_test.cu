@@ -1,7 +1,7 @@
-// Kernels as users write them, by Chime's C names and without launch bounds: each at several sizes
-// of its block, up to 1024 threads. A refused launch is reported with the kernel's
-// registers: a block of 1024 threads has 64 for each. One PE, which is its own neighbour; what it
-// computes is checked.
+// Kernels as users write them, with Chime's C names and without launch bounds: each with several
+// block sizes, up to 1024 threads. A refused launch is reported with the kernel's registers: a
+// block of 1024 threads has 64 for each. One PE, which is its own neighbour; the test checks its
+// results.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -15,7 +15,7 @@ namespace exec = chime::exec;
 
 namespace {
 
-constexpr std::size_t kElements = 6000;  // no multiple of a block
+constexpr std::size_t kElements = 6000;  // not a multiple of a block
 constexpr std::size_t kExperts = 8;
 constexpr std::size_t kWidth = 16;     // floats of a token
 constexpr std::size_t kPlaces = 1024;  // of an expert: all tokens may be its own
@@ -23,7 +23,7 @@ constexpr int kRounds = 3;
 constexpr std::size_t kFaces = 6, kFace = 500;
 constexpr std::size_t kBins = 64;
 
-// Adds to `data` what the left neighbour has, round by round, and hands the sum on.
+// Adds the left neighbour's elements to `data`, round by round, and passes the sum on.
 CHIME_KERNEL void ring(float* data, float* inbox, float* sum, std::uint64_t* arrived) {
   const int right = (chime_my_pe() + 1) % chime_n_pes();
   const unsigned me = exec::thread_rank(), threads = exec::block_threads();
@@ -39,7 +39,7 @@ CHIME_KERNEL void ring(float* data, float* inbox, float* sum, std::uint64_t* arr
   chimex_signal_wait_until_block(arrived, CHIME_CMP_GE, now);
 }
 
-// A token a thread: it takes the next place at its expert, goes there and tells the expert.
+// One thread a token: takes the next place at its expert, puts it there, signals the expert.
 CHIME_KERNEL void moe(float* experts, const float* tokens, std::uint64_t* taken,
                       std::uint64_t* told) {
   const unsigned me = exec::thread_rank();
@@ -53,7 +53,7 @@ CHIME_KERNEL void moe(float* experts, const float* tokens, std::uint64_t* taken,
                          CHIME_SIGNAL_ADD, pe);
 }
 
-// Sends six faces, each with a signal of its own, and waits for the neighbours'.
+// Sends six faces, each with a separate signal, and waits for the neighbours' faces.
 CHIME_KERNEL void halo(double* ghosts, const double* faces, std::uint64_t* arrived) {
   for (std::size_t face = 0; face < kFaces; ++face) {
     const int neighbour = (chime_my_pe() + static_cast<int>(face)) % chime_n_pes();
@@ -104,7 +104,7 @@ std::vector<T> counted(std::size_t count) {
   return values;
 }
 
-// ", 91 registers x 1024 threads = 93184, a block has 65536 at most"; empty where nothing tells.
+// ", 91 registers x 1024 threads = 93184, a block has 65536 at most"; empty if unknown.
 template <class... P>
 std::string registers_of(void (*kernel)(P...), unsigned threads) {
 #ifdef CHIME_TEST_KNOWS_REGISTERS
@@ -112,7 +112,7 @@ std::string registers_of(void (*kernel)(P...), unsigned threads) {
   int most = 0;
   if (cudaFuncGetAttributes(&of, reinterpret_cast<const void*>(kernel)) != cudaSuccess ||
       cudaDeviceGetAttribute(&most, cudaDevAttrMaxRegistersPerBlock, 0) != cudaSuccess)
-    return ", and its registers are not told";
+    return ", and its registers are unknown";
   const unsigned all = static_cast<unsigned>(of.numRegs) * threads;
   return ", " + std::to_string(of.numRegs) + " registers x " + std::to_string(threads) +
          " threads = " + std::to_string(all) + ", a block has " + std::to_string(most) +

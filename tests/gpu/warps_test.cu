@@ -1,5 +1,5 @@
-// What lanes of a warp do together on a GPU: each half of a warp by itself, while the other half
-// waits elsewhere. Facts of the CUDA guide for masks of 16 lanes.
+// Collectives of the lanes of a warp on a GPU: each half of a warp by itself, while the other half
+// waits elsewhere. The CUDA guide's facts for masks of 16 lanes.
 #include "kernel_check.cuh"
 
 using namespace chime;
@@ -99,12 +99,12 @@ static CHIME_KERNEL void of_block(OfBlock* seen) {
   const bool is_any = exec::sync_block_or(rank == 77), is_all = exec::sync_block_and(rank != 77);
   const bool is_none = exec::sync_whole_block_or(false);
   if (rank == 95) {
-    exec::nanosleep(500'000);  // the others go ahead
+    exec::nanosleep(500'000);  // the others run ahead
     word = 9;
   }
   if (rank >= 32) exec::sync_named(2, 64);  // the last two warps
   if (rank == 33) seen->met = word;
-  if (rank >= 32) {  // by a number that is not known when it is compiled
+  if (rank >= 32) {  // with a number unknown at compile time
     const int id = 8 + static_cast<int>(rank / 128);
     const bool held = exec::sync_named_or(id, 64, rank == 50);
     const bool none = exec::sync_named_or(id, 64, false);

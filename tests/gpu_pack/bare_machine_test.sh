@@ -1,7 +1,7 @@
 #!/bin/bash
-# bare_machine_test.sh <source folder> <build folder, of preset softgpu>: an archive of scripts/gpu-pack runs where nothing is that built it. The
-# machine is this one in namespaces of its own: without network, sources and build folder; without compilers but g++, which the softgpu calls;
-# without headers of the libraries that Chime is built with, and without those libraries that the archive brings.
+# bare_machine_test.sh <source folder> <build folder, of preset softgpu>: an archive of scripts/gpu-pack runs without anything of the machine that
+# built it. The test machine is this one in separate namespaces: without network, sources and build folder; without compilers but g++, which the
+# softgpu calls; without headers of the libraries that Chime is built with, and without those libraries that the archive contains.
 set -u
 source=$1 build=$2
 scratch=$(mktemp -d) || exit 1
@@ -20,7 +20,7 @@ XZ_OPT=-0 "$source/scripts/gpu-pack" --preset softgpu --no-build "$build" --only
 tar -C "$scratch" -xf "$archive" || exit 1
 at=$scratch/chime-gpu
 
-# Nothing in it names a folder of the machine that built it, in any of its files, links or lists.
+# No file, link or list in it names a folder of the machine that built it.
 for folder in "$source" "$build"; do
   named=$(grep -rlF -- "$folder" "$at")
   [ -z "$named" ] || fails "these name $folder:" "$named"
@@ -79,16 +79,16 @@ report = json.load(open(sys.argv[1]))
 assert report["bad"] == 0 and report["passed"] == len(report["runs"]) >= 10, report
 END
 
-# Kernels are compiled with the headers of the archive, not with those of the build.
+# Kernels are compiled with the headers of the archive, not with the build's.
 export CHIME_SOFTGPU_CACHE=$scratch/cache
 bare "$at/gpu-check" --report "$report" --only 'state_fill$' >>"$scratch/printed" 2>&1 || fails "kernels are not compiled there"
 unset CHIME_SOFTGPU_CACHE
 
-# ---- What is broken is told ------------------------------------------------------------------
+# ---- Faults are reported ---------------------------------------------------------------------
 rm "$at/bin/gpu_streams"
 bare "$at/gpu-check" --report "$report" --only 'gpu\.(facts|streams)$' >"$scratch/missing" 2>&1
 [ $? = 1 ] || fails "a missing program is no failure"
-grep -qE '^missing .* softgpu\.gpu\.streams$' "$scratch/missing" || fails "the missing program is not told"
+grep -qE '^missing .* softgpu\.gpu\.streams$' "$scratch/missing" || fails "the missing program is not reported"
 refused=$("$source/scripts/gpu-pack" --preset softgpu --no-build "$build" --only nothing.is.called.so "$archive" 2>&1) && fails "an empty archive was made"
 grep -q "nothing is to be run" <<<"$refused" || fails "an empty archive: $refused"
 [ "$failed" = 0 ] || cat "$scratch/printed" "$scratch/missing"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# trouble_test.sh <source folder> <scratch folder>: how scripts/packed/gpu-check tells and survives each way in which a run can end. The archive is
-# made up: its programs are a few lines of shell.
+# trouble_test.sh <source folder> <scratch folder>: how scripts/packed/gpu-check reports and survives each end of a run. The archive is made up: its
+# programs are a few lines of shell.
 set -u
 source=$1 scratch=$2
 rm -rf "$scratch" && mkdir -p "$scratch/archive/bin" || exit 1
@@ -21,7 +21,7 @@ check() {
 }
 failed=0
 fails() { echo "$*"; sed 's/^/  | /' "$scratch/printed"; failed=1; }
-# expect <what> <pattern>: a line of what was printed.
+# expect <what> <pattern>: a printed line.
 expect() { grep -qE -- "$2" "$scratch/printed" || fails "$1: no line matches '$2'"; }
 expect_status() { [ "$status" = "$1" ] || fails "exit status $status instead of $1"; }
 
@@ -33,7 +33,7 @@ program lacks <<<'echo "no such thing here"; exit 77'
 program slow <<<"echo slow >>'$scratch/seen'; sleep 3"
 program never <<<"echo never >>'$scratch/seen'"
 
-# Each kind of trouble is told by its name, what comes behind it runs, and nothing is left.
+# Each trouble is reported by its name, the programs after it run, and nothing is left.
 start
 row facts 5 must good 20
 row tests 5 must bad 20
@@ -77,14 +77,14 @@ assert not runs["no_tool"]["is_bad"] and report["machine"]
 END
 for file in report.txt output.txt; do grep -q 'a fact' "$scratch/report/$file" || fails "$file lacks what was printed"; done
 
-# Nothing that must be done was left out: passed, though what may be left out was.
+# Every required program ran: passed, though optional ones were left out.
 start
 row facts 5 must good 20
 row rest 0 if-time no_tool 20 a-tool-that-nobody-has - bin/good
 check
 expect_status 0
 
-# A part leaves the parts behind it what is kept for them; what it was not come to is done where time is left, and is a failure else.
+# A part leaves later parts the time kept for them; its remaining programs run if time is left, and else count as failures.
 start
 row first 5 must slow 20
 row first 5 must never 20
@@ -101,7 +101,7 @@ check --seconds 9
 expect_status 1
 expect "the limit of all" '^no time .* hangs$'
 
-# A machine without a GPU: the first run says so.
+# A machine without a GPU: the first run reports it.
 start
 row facts 5 must lacks 20
 row tests 5 must never 20
@@ -110,7 +110,7 @@ expect_status 77
 expect "why" '^gpu-check: skipped: no such thing here$'
 [ ! -e "$scratch/seen" ] || fails "it went on without a GPU"
 
-# A test that lacks something else says nothing of the GPU, though a pattern makes it the first.
+# A test that lacks something else says nothing about the GPU, though a pattern makes it the first.
 start
 row facts 5 must good 20
 row tests 5 must lacks 20
@@ -119,7 +119,7 @@ check --only 'lacks|after'
 expect_status 1
 expect "it goes on" '^passed .* after$'
 
-# Whose a library is that came with no licence of its own.
+# Which libraries without a licence file of their own are NVIDIA's.
 PYTHONPATH=$source/scripts/packed PYTHONDONTWRITEBYTECODE=1 python3 -c '
 from layout import OF_NVIDIA
 for whose, names in {True: "cuda cudart cublasLt cufft cufile cutensor nvrtc nvidia-ml", False: "curl cups cunit ncurses"}.items():
@@ -134,7 +134,7 @@ expect_status 2
 expect "why" '^gpu-check: these programs need glibc 99.1, and this machine has glibc 2'
 sed -i 's/^glibc .*/glibc 2.0/' "$archive/about"
 
-# Mistakes are told.
+# Usage errors are reported.
 check --only nothing.is.called.so
 expect_status 2
 expect "no name" "no run's name matches 'nothing.is.called.so'"

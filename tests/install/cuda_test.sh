@@ -1,10 +1,9 @@
 #!/bin/bash
 # cuda_test.sh find_package|pkg_config|cpu_library <build folder> <scratch folder> [<nvcc>]
 #
-# A CUDA user's program, compiled by nvcc against an install prefix in the way named: in a project of each form that
-# cuda_consumer/CMakeLists.txt knows, or by one command with pkg-config. It runs where there is a GPU. Where there is none it
-# must start, find libchime and say what is missing; kernels of a host compiler in the same project run. cpu_library: the
-# build is one without CUDA, and both the program and find_package(... COMPONENTS CUDA) say so.
+# A CUDA user's program, compiled by nvcc against an install prefix in the named way: in a project of each form in cuda_consumer/CMakeLists.txt, or by
+# one command with pkg-config. It runs where there is a GPU. Without one it must start, find libchime and report the missing GPU; kernels of a host
+# compiler in the same project run. cpu_library: the build has no CUDA, and both the program and find_package(... COMPONENTS CUDA) report that.
 set -eu
 way=$1 build=$2 scratch=$3
 nvcc=${4:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
@@ -19,7 +18,7 @@ fail() {
   exit 1
 }
 
-# expect_words <words> <command...>: it fails, and says them.
+# expect_words <words> <command...>: it fails with these words.
 expect_words() {
   local words=$1 said
   shift
@@ -53,7 +52,7 @@ find_package() {
   timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/component/consumer_cxx"
 }
 
-# nvcc knows neither -pthread nor -Wl,...; g++ and nvcc both know -Xlinker.
+# nvcc does not accept -pthread or -Wl,...; g++ and nvcc both accept -Xlinker.
 pkg_config() {
   PKG_CONFIG_PATH=$(folder_of_pc "$prefix")
   export PKG_CONFIG_PATH
@@ -64,7 +63,7 @@ pkg_config() {
   links_as_nvshmem
 }
 
-# As a Makefile for NVSHMEM has it: nvlink takes the names of its libraries without a word.
+# As in a Makefile for NVSHMEM: nvlink accepts the names of its libraries without a warning.
 links_as_nvshmem() {
   local home libraries said
   home=$(dirname "$(find "$prefix" -path '*nvshmem-compat/lib')")

@@ -1,8 +1,7 @@
 #!/bin/bash
 # install_test.sh find_package|pkg_config <build folder> <scratch folder> <C++ compiler> <C compiler>
 #
-# Installs the build to a prefix, builds the consumer in the way named, runs its C++ program alone and as two PEs, and its C
-# program.
+# Installs the build to a prefix, builds the consumer in the named way, runs its C++ program alone and as two PEs, and its C program.
 set -eu
 way=$1 build=$2 scratch=$3 cxx=$4 cc=$5
 consumer=$(cd "$(dirname "$0")" && pwd)/consumer
@@ -31,7 +30,7 @@ from_pkg_config() {
 }
 
 "from_$way"
-# What runs must be the installed library, not the one in the build folder.
+# The programs must use the installed library, not the one in the build folder.
 ldd "$scratch/out/consumer_cxx" | grep -F libchime | grep -F "$prefix" ||
   { echo "the consumer does not load libchime from $prefix:"; ldd "$scratch/out/consumer_cxx"; exit 1; }
 for program in "$scratch/out/consumer_cxx" "$scratch/out/consumer_c" "$scratch/out/consumer_nvshmem"; do

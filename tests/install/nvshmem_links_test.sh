@@ -1,8 +1,8 @@
 #!/bin/bash
 # nvshmem_links_test.sh <source folder> <scratch folder> <C compiler>
 #
-# The links of <libdir>/nvshmem-compat lead to what they name where the libraries' folder is an absolute one beside the prefix, and
-# the prefix has a space in its name. A project of that part alone: its links may lead to what is not there.
+# The links of <libdir>/nvshmem-compat lead to their targets where the libraries' folder is an absolute one beside the prefix, and the prefix has a
+# space in its name. A project of that part alone: the targets of its links need not exist.
 set -eu
 source=$1 scratch=$2 cc=$3
 
@@ -16,7 +16,7 @@ include(CMakePackageConfigHelpers)
 include(cmake/ChimeNvshmem.cmake)
 CMAKE
 
-# links_are <prefix> <libdir option> <libdir>: installs, and looks where two of the links lead.
+# links_are <prefix> <libdir option> <libdir>: installs, and checks the targets of two links.
 links_are() {
   local prefix=$1 option=$2 libdir=$3 compat=$3/nvshmem-compat
   rm -rf "$scratch/build"

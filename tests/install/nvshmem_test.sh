@@ -1,8 +1,8 @@
 #!/bin/bash
 # nvshmem_test.sh <build folder> <scratch folder> <C++ compiler>
 #
-# Builds that know NVSHMEM alone, a Makefile and a CMake project, find <libdir>/nvshmem-compat of an install prefix in its place;
-# and nobody finds that who does not name it.
+# Builds for NVSHMEM alone, a Makefile and a CMake project, find <libdir>/nvshmem-compat of an install prefix instead; builds that do not name it
+# never find it.
 set -eu
 build=$1 scratch=$2 cxx=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,11 +37,11 @@ by_cmake() {
   done
   cmake --build "$scratch/project" || fail "the project does not build"
   for program in by_parts by_one; do runs_as_two "$scratch/project/$program"; done
-  if configure shadowed -DCMAKE_PREFIX_PATH="$prefix"; then fail "Chime's prefix has an NVSHMEM for who does not ask for it"; fi
+  if configure shadowed -DCMAKE_PREFIX_PATH="$prefix"; then fail "Chime's prefix has an NVSHMEM for builds that do not name it"; fi
   grep -q 'NVSHMEMConfig.cmake' "$scratch/shadowed.log" || fail "another error: $(cat "$scratch/shadowed.log")"
 }
 
-# What is linked or opened by the name of a file.
+# Libraries that are linked or opened by a file name.
 by_names() {
   local name
   for name in libnvshmem_host.so libnvshmem_host.so.3 libnvshmem.so; do

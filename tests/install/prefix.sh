@@ -1,5 +1,5 @@
-# Sourced by the tests here. installed_and_moved <build folder> <scratch folder>: installs the build to a prefix, and moves
-# the prefix, because nothing may remember where it was made. Prints where it is.
+# Sourced by the tests here. installed_and_moved <build folder> <scratch folder>: installs the build to a prefix, and moves the prefix, because
+# nothing may depend on its first place. Prints the new place.
 installed_and_moved() {
   rm -rf "$2" && mkdir -p "$2/out"
   cmake --install "$1" --prefix "$2/made" >"$2/install.log"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # unbuilt_test.sh <source folder> <scratch folder> <C++ compiler> <C compiler>
 #
-# An install before the build says what is missing and how to build it, and copies nothing.
+# An install before the build reports what is missing and how to build it, and copies nothing.
 set -eu
 source=$1 scratch=$2 cxx=$3 cc=$4
 

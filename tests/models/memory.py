@@ -1,22 +1,28 @@
-"""Two memories for the models: `Strong`, one access after the other, and `Weak`, what PTX allows.
+"""Two memories for the models: `Strong`, where accesses follow each other, and `Weak`, which does what PTX allows.
 
-A weak memory keeps, of each location, the messages (values stored) in coherence order. A *time* is a
-place in this order, a *view* a time for each location: who has it reads no older message there.
-A thread has three: what it `knows`; what an acquire fence would add (`heard`: it came with messages
-that were read relaxed); what a relaxed store carries (`tells`: what was known at the last release fence).
+A weak memory keeps the messages (stored values) of each location in coherence order. A *time* is a position in
+this order. A *view* is a time for each location: a thread with this view reads no older message. A thread has
+three views:
 
-    load      any message not older than the thread knows: a late load, a stale cache line
-    store     anywhere behind what the thread knows: stores of two threads pass each other
-    update    reads a message and stands directly behind it, where nothing comes between. It hands
-              on what that message carried, whatever its own order: PTX's observation order
-    fence     acquire: knows all it has heard of. Release: tells from now on all it knows
+    current     what it must see
+    acquirable  what an acquire fence adds: views of messages that the thread read relaxed
+    released    what its relaxed stores carry: its current view at its last release fence
 
-These are PTX's rules for orders, fences and causality, without scopes, fence.sc and mixed sizes. One
-thing is stronger, that a load never takes a value stored after a later store of its thread: where no
-dependency forbids that, the model must take the two steps in either order.
+What the accesses do:
 
-One more rule is of the machine and not of PTX, and `by_the_letter` switches it off: a store that
-another thread has read lies in the memory that all share, so a later store cannot go before it.
+    load      reads any message that the current view allows: a late load, a stale cache line
+    store     goes anywhere behind the current view: stores of two threads pass each other
+    update    reads a message and goes directly behind it; nothing comes between. It carries that message's
+              view too, whatever its own order: PTX's observation order
+    fence     acquire: the current view becomes the acquirable one. Release: the released view becomes the
+              current one
+
+These are PTX's rules for orders, fences and causality, without scopes, fence.sc and mixed sizes. One point is
+stronger: a load never takes a value that was stored after a later store of its thread. Where no dependency
+forbids that, the model must take the two steps in either order.
+
+One rule comes from the machine and not from PTX; `by_the_letter` switches it off: a store that another thread
+has read lies in the memory that all share, so a later store cannot go before it.
 """
 
 from functools import lru_cache
@@ -30,14 +36,14 @@ remembered = lru_cache(1 << 18)
 
 class Message(NamedTuple):
     value: object
-    carries: tuple              # a view, in which it is itself
+    carries: tuple              # a view that contains the message itself
     is_update: bool = False     # nothing comes between it and the message before
 
 
 class Thread(NamedTuple):
-    knows: tuple
-    heard: tuple                # never less than `knows`
-    tells: tuple                # never more than `knows`
+    current: tuple
+    acquirable: tuple           # never less than `current`
+    released: tuple             # never more than `current`
 
 
 @remembered
@@ -52,13 +58,13 @@ def with_time(view, location, time):
 
 @remembered
 def lowered(view, floor):
-    """The view where the first `floor` messages of each location are gone."""
+    """The view after the first `floor` messages of each location were removed."""
     return tuple([max(0, time - since) for time, since in zip(view, floor)])
 
 
 @remembered
 def moved_up(view, location, time):
-    """The view where a message has come to stand at `time` of `location`."""
+    """The view after a message was inserted at `time` of `location`."""
     if view[location] < time:
         return view
     return view[:location] + (view[location] + 1,) + view[location + 1:]
@@ -67,8 +73,8 @@ def moved_up(view, location, time):
 @of_parts
 class Weak(NamedTuple):
     messages: tuple             # of each location, in coherence order
-    threads: tuple              # None: it has left
-    shared: tuple | None        # the times that others have read; None by the letter of PTX
+    threads: tuple              # None: this thread has left
+    shared: tuple | None        # the times that other threads have read; None by the letter of PTX
 
     is_weak = True
 
@@ -80,8 +86,8 @@ class Weak(NamedTuple):
                    None if by_the_letter else nothing)
 
     def readable(self, thread, location):
-        """What a load may find, oldest first."""
-        since = self.threads[thread].knows[location]
+        """The values that a load may find, oldest first."""
+        since = self.threads[thread].current[location]
         return [message.value for message in self.messages[location][since:]]
 
     def newest(self, location):
@@ -89,7 +95,7 @@ class Weak(NamedTuple):
 
     def load(self, thread, location, acquire=False):
         """Yields (value, memory after it)."""
-        for time in range(self.threads[thread].knows[location], len(self.messages[location])):
+        for time in range(self.threads[thread].current[location], len(self.messages[location])):
             memory = self._reads(thread, location, time)
             if acquire:
                 memory = memory.fence(thread, acquire=True)
@@ -97,7 +103,7 @@ class Weak(NamedTuple):
 
     def store(self, thread, location, value, release=False):
         """Yields the memory after it."""
-        since = self.threads[thread].knows[location] + 1
+        since = self.threads[thread].current[location] + 1
         for time in range(since, len(self.messages[location]) + 1):
             if self._may_stand(location, time):
                 yield self._stores(thread, location, time, value, release)
@@ -105,7 +111,7 @@ class Weak(NamedTuple):
     def update(self, thread, location, change, release=False):
         """Yields (value before, memory after it). `change(value)` is the new value, None leaves it."""
         history = self.messages[location]
-        for time in range(self.threads[thread].knows[location], len(history)):
+        for time in range(self.threads[thread].current[location], len(history)):
             before = history[time]
             after = change(before.value)
             memory = self._reads(thread, location, time)
@@ -116,20 +122,20 @@ class Weak(NamedTuple):
                                                    before.carries)
 
     def fence(self, thread, acquire=False, release=False):
-        knows, heard, tells = self.threads[thread]
+        current, acquirable, released = self.threads[thread]
         shared = self.shared
         if acquire:
-            knows = heard
-            shared = shared and join(shared, heard)
-        return self._with_thread(thread, Thread(knows, heard, knows if release else tells), shared)
+            current = acquirable
+            shared = shared and join(shared, acquirable)
+        return self._with_thread(thread, Thread(current, acquirable, current if release else released), shared)
 
     def leave(self, thread):
         """The thread makes no further access."""
         return self._replace(threads=self.threads[:thread] + (None,) + self.threads[thread + 1:])
 
     def trimmed(self):
-        """The same memory without the messages that nobody can read any more."""
-        known = [thread.knows for thread in self.threads if thread is not None]
+        """The same memory without the messages that no thread can read any more."""
+        known = [thread.current for thread in self.threads if thread is not None]
         floor = tuple(map(min, *known)) if len(known) > 1 else known[0]
         if not any(floor):
             return self
@@ -139,7 +145,7 @@ class Weak(NamedTuple):
         return memory._with_views(lambda view: lowered(view, floor))
 
     def _may_stand(self, location, time):
-        """Whether a new message may come to stand at `time`, before what is there."""
+        """Whether a new message may be inserted at `time`, before the message that is there."""
         history = self.messages[location]
         if time == len(history):
             return True
@@ -147,30 +153,30 @@ class Weak(NamedTuple):
             self.shared is None or time > self.shared[location])
 
     def _reads(self, thread, location, time):
-        knows, heard, tells = self.threads[thread]
+        current, acquirable, released = self.threads[thread]
         shared = self.shared
-        if shared is not None and time > knows[location]:  # not its own
+        if shared is not None and time > current[location]:  # not its own
             shared = with_time(shared, location, time)
-        heard = join(heard, self.messages[location][time].carries)
+        acquirable = join(acquirable, self.messages[location][time].carries)
         return self._with_thread(
-            thread, Thread(with_time(knows, location, time), heard, tells), shared)
+            thread, Thread(with_time(current, location, time), acquirable, released), shared)
 
     def _stores(self, thread, location, time, value, release, handed_on=None):
         memory = self if time == len(self.messages[location]) else self._moved_up(location, time)
-        knows, heard, tells = memory.threads[thread]
-        carries = with_time(knows if release else tells, location, time)
-        if handed_on is not None:   # of a message before `time`: it was not moved up
+        current, acquirable, released = memory.threads[thread]
+        carries = with_time(current if release else released, location, time)
+        if handed_on is not None:   # the view of a message before `time`, which was not moved up
             carries = join(carries, moved_up(handed_on, location, time))
         history = memory.messages[location]
         message = Message(value, carries, handed_on is not None)
         history = history[:time] + (message,) + history[time:]
         return memory._replace(
             messages=memory.messages[:location] + (history,) + memory.messages[location + 1:]
-        )._with_thread(thread, Thread(with_time(knows, location, time),
-                                      with_time(heard, location, time), tells), memory.shared)
+        )._with_thread(thread, Thread(with_time(current, location, time),
+                                      with_time(acquirable, location, time), released), memory.shared)
 
     def _moved_up(self, location, time):
-        """Makes room: the messages of `location` from `time` on come one later."""
+        """Makes room: the messages of `location` from `time` on move up by one."""
         return self._with_views(lambda view: moved_up(view, location, time))
 
     def _with_thread(self, thread, views, shared):
@@ -186,7 +192,7 @@ class Weak(NamedTuple):
 
 
 class Strong(NamedTuple):
-    """The same functions where every load finds the last value stored."""
+    """The same functions, but each load finds the last value stored."""
     values: tuple
 
     is_weak = False

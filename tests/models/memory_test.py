@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the memories of memory.py allow: litmus tests with known answers. README.md says what for."""
+"""What the memories of memory.py allow: litmus tests with known answers. README.md has the rules."""
 
 import unittest
 
@@ -25,7 +25,7 @@ def fence(acquire=False, release=False):
 
 
 def outcomes(*programs, memory=None):
-    """What the loads and atomics of the programs may find: a set of one tuple per execution."""
+    """The values that the programs' loads and atomics may find: a set with one tuple per execution."""
     memory = memory or Weak.of((0, 0), len(programs))
     seen, found = set(), set()
 
@@ -88,7 +88,7 @@ class Chains(unittest.TestCase):
     def test_a_store_does_not(self):
         self.assertIn((1, 2, 0), outcomes(self.WRITER, [load(Y), store(Y, 2)], self.READER))
 
-    def test_what_was_heard_before_a_release_fence_is_not_told_without_an_acquire(self):
+    def test_a_release_fence_passes_on_relaxed_reads_only_after_an_acquire(self):
         hands_on = [load(Y), fence(release=True), store(Y, 2)]
         self.assertIn((1, 2, 0), outcomes(self.WRITER, hands_on, self.READER))
         hands_on = [load(Y), fence(acquire=True, release=True), store(Y, 2)]
@@ -107,7 +107,7 @@ class NoTotalOrder(unittest.TestCase):
         found = outcomes([store(X, 1, release=True)], [store(Y, 1, release=True)], *readers)
         self.assertIn((1, 0, 1, 0), found)
 
-    def test_a_load_is_not_later_than_a_later_store(self):  # what the models must see to
+    def test_a_load_is_not_later_than_a_later_store(self):  # the models must reorder such steps themselves
         self.assertNotIn((1, 1), outcomes([load(X), store(Y, 1)], [load(Y), store(X, 1)]))
 
 
@@ -117,7 +117,7 @@ class Coherence(unittest.TestCase):
         self.assertEqual(found, {(a, b) for a in range(3) for b in range(a, 3)})
 
     def test_stores_of_two_threads_pass_each_other(self):
-        # Of both words the store that its thread made first comes last.
+        # In both words, the store that came first in its thread comes last.
         first, second = [store(X, 1), store(Y, 2)], [store(Y, 1), store(X, 2)]
         watcher = [load(X), load(X), load(Y), load(Y)]
         self.assertIn((2, 1, 2, 1), outcomes(first, second, watcher))
@@ -129,7 +129,7 @@ class Coherence(unittest.TestCase):
         self.assertEqual({tuple(sorted(values)) for values in found}, {(0, 1, 2)})
 
     def test_a_late_store_does_not_pass_one_that_was_read_but_by_the_letter(self):
-        # The second stores X because it has seen Y, which the first wrote when it had read X.
+        # The last program stores X after it saw Y. The program before it wrote Y after it had read X.
         programs = ([store(X, 1)], [load(X), store(Y, 1, release=True)],
                     [load(Y), store(X, 2), load(X)])
         for by_the_letter in (False, True):

@@ -1,4 +1,4 @@
-"""Explicit-state search: every state that can be reached, each once."""
+"""Explicit-state search: visits each reachable state once."""
 
 import gc
 
@@ -8,8 +8,8 @@ class TooLarge(Exception):
 
 
 def explore(start, moves, verdict, limit=3_000_000):
-    """Visits all states. Returns (what is wrong with the first bad one or "", states seen)."""
-    gc.disable()    # States hold no cycles, and the collector would go through all of them again and again.
+    """Visits all states. Returns (what is wrong with the first bad state or "", number of states seen)."""
+    gc.disable()    # States hold no cycles, and the collector would scan all of them again and again.
     try:
         return _explore(start, moves, verdict, limit)
     finally:
@@ -26,7 +26,7 @@ def _explore(start, moves, verdict, limit):
         if wrong:
             return wrong, count
         for after in following:
-            seen.add(after)     # Its size tells whether it is new: a state is hashed once.
+            seen.add(after)     # The set's size shows whether the state is new: this hashes a state only once.
             if len(seen) != count:
                 count += 1
                 stack.append(after)
@@ -36,8 +36,8 @@ def _explore(start, moves, verdict, limit):
 
 
 def of_parts(record):
-    """Decorates a NamedTuple whose copies with changes are most of a search: `_replace`, made for its fields, takes a third
-    of the time."""
+    """Gives a NamedTuple a faster `_replace`. A search spends most of its time there; one made for the record's fields takes
+    a third of the time."""
     changed = ", ".join(f"{name}=same" for name in record._fields)
     parts = ", ".join(f"self[{i}] if {name} is same else {name}" for i, name in enumerate(record._fields))
     scope = {"same": object(), "new": tuple.__new__, "record": record}

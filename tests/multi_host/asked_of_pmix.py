@@ -1,14 +1,14 @@
-"""What the PEs of several hosts ask of their PMIx launcher, and whom they name that dies while they join."""
+"""The requests of PEs on several hosts to their PMIx launcher, and the PE that they report dead while they join."""
 import os
 
 from counting_pmix import counting, counts_in
 
-# By what PEs find each other's hosts. What they ask beside depends on how they reach each other.
+# The keys by which PEs find each other's hosts. Other keys depend on how the PEs reach each other.
 KEYS = "node", "host", "secret", "settings", "first.chime.settings"
 
 
 def counted(**variables):
-    """What stands before a PE's command, so that what it asks is counted; with `variables` of pmix_counter.cpp."""
+    """The words before a PE's command that count its requests; with `variables` of pmix_counter.cpp."""
     return counting(os.environ["TESTED_COUNTER"]) + [f"{name}={value}" for name, value in variables.items()]
 
 

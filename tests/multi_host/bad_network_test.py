@@ -1,4 +1,4 @@
-"""Two hosts between which the proxy carries data, and a network, or a PE, that does not do what it should."""
+"""Two hosts between which the proxy carries data, and a faulty network or PE."""
 import os
 import re
 import signal
@@ -27,7 +27,7 @@ class OnHosts(unittest.TestCase):
         job = subprocess.Popen([CHIME_RUN, "--agent-command", SHELL, "--hosts", "host0,host1", "-n", "2", PE, "sends", str(rounds)],
                                env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-        self.addCleanup(job.stdout.close)  # what still runs ends with the hosts
+        self.addCleanup(job.stdout.close)  # processes that still run end with the hosts
         self.addCleanup(job.stderr.close)
         self.assertEqual(sorted(job.stdout.readline() for _ in range(2)), ["[0] ready\n", "[1] ready\n"])
         return job
@@ -59,7 +59,7 @@ class OnHosts(unittest.TestCase):
         self.ends_and_names_pe_1(job)
 
     def test_a_link_that_comes_and_goes_loses_nothing(self):
-        job = self.start(SOME, timeout_s=15)  # TCP waits for 6 s where five of its attempts met a cut
+        job = self.start(SOME, timeout_s=15)  # TCP waits for 6 s after five attempts within a cut
         for _ in range(8):
             subprocess.run([HOSTS, "cut", "host1"], check=True)
             time.sleep(0.3)
@@ -68,7 +68,7 @@ class OnHosts(unittest.TestCase):
         self.sends_all(job)
 
     def test_a_slow_and_lossy_link_loses_nothing(self):
-        # Not every kernel has netem. A bucket with little room drops what comes too fast.
+        # Not every kernel has netem. A bucket with little room drops packets that come too fast.
         links = ["netem delay 2ms 1ms loss 2%", "tbf rate 20mbit burst 8kb limit 12kb"]
         for link in links:
             slow = on("host1", "tc", "qdisc", "add", "dev", "eth0", "root", *link.split())

@@ -41,7 +41,7 @@ class OnHosts(LeavesNothing):
         self.assertTrue(all(job.lines), job.lines)
         return job
 
-    # Who runs where
+    # The PEs' hosts
 
     def places(self, n, hosts):
         code, out, err = self.run_job("-n", str(n), "sh", "-c", "hostname", hosts=hosts)
@@ -75,7 +75,7 @@ class OnHosts(LeavesNothing):
         self.assertEqual(code, 126)
         self.assertIn("CHIME_BOOTSTRAP_IF=eth7: no such interface is up with an address; there are: eth0, lo", err)
 
-    # What PEs find
+    # The PEs' surroundings
 
     def test_variables_come_along_and_no_others(self):
         self.environment.update(CHIME_LOG="info", HOME="/nowhere", PATH=os.environ["PATH"] + ":/added", GIVEN="here", OTHER="here")
@@ -118,7 +118,7 @@ class OnHosts(LeavesNothing):
         self.assertEqual(self.run_job("-n", "2", "--no-prefix", "printf", "x")[1], "xx")
 
     def test_pe_0_reads_standard_input_wherever_it_is(self):
-        text = "".join(f"line {i}\n" for i in range(60000))  # more than all buffers on the way
+        text = "".join(f"line {i}\n" for i in range(60000))  # more than all buffers of the path hold
         code, out, err = self.run_job("-n", "2", "sh", "-c", "sleep 0.3; cat | md5sum; echo end", hosts="host1,host0", input=text)
         self.assertEqual(code, 0, err)
         digest = subprocess.run(["md5sum"], input=text, capture_output=True, text=True).stdout.strip()
@@ -160,7 +160,7 @@ class OnHosts(LeavesNothing):
         self.assertEqual((code, sorted(out.splitlines())), (5, ["[1] done", "[2] done"]))
 
     def test_a_killed_pe_comes_before_those_that_end_because_of_it(self):
-        # PE 0 ends as soon as PE 1 is dead, and its agent hears of that first: the other is held.
+        # PE 0 ends as soon as PE 1 is dead, and its agent reports first: the other agent is held.
         script = """if [ $CHIME_RUN_PE = 1 ]; then echo $$ >pid; kill -STOP $PPID; (sleep 0.5; kill -CONT $PPID) & kill -KILL $$; fi
                     until [ -s pid ] && grep -q '^State:.[ZX]' /proc/$(cat pid)/status; do sleep 0.01; done; exit 1"""
         with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +181,7 @@ class OnHosts(LeavesNothing):
 
     def test_pes_say_what_they_do_before_a_limit_or_a_signal_ends_them(self):
         where_it_waits = "PE 0: when it was asked, no host thread was in a call of Chime"
-        for limit in "1.5", "6", "24":  # on a busy machine they are there later
+        for limit in "1.5", "6", "24":  # on a busy machine they reach their waits later
             code, _, err = self.run_job("-n", "3", "--timeout", limit, PE, "waits")
             self.assertEqual(code, 124, err)
             if where_it_waits in err:
@@ -203,14 +203,14 @@ class OnHosts(LeavesNothing):
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 143)
 
-    def test_user_signals_reach_those_who_listen(self):
+    def test_user_signals_reach_pes_that_handle_them(self):
         script = "trap 'echo heard; exit 0' USR2; echo ready; while :; do sleep 0.02; done"
         job = self.start_and_wait_for(2, "-n", "2", "sh", "-c", script)
         job.send_signal(signal.SIGUSR2)
         self.assertEqual(job.wait(PATIENCE_S), 0)
         self.assertEqual(job.stdout.read().count("heard"), 2)
 
-    # Nothing is left on any host (tearDown), whoever is killed. Each PE has a child that ignores what can be ignored.
+    # Nothing is left on any host (tearDown), whichever process is killed. Each PE has a child that ignores all signals that it can.
 
     FAMILY = "(trap '' TERM HUP INT; setsid sh -c \"trap '' TERM HUP INT; while :; do sleep 1; done\" & sleep 1000) & echo ready; "
 
@@ -295,7 +295,7 @@ class OnHosts(LeavesNothing):
         self.assertRegex(self.job.stderr.read(), r"PE 3 \(process \d+ on host host1\) was killed by signal 9")
 
     # PEs that have heaps, sockets and, where there is libfabric, a proxy.
-    def test_nothing_of_chime_is_left_whoever_is_killed(self):
+    def test_nothing_of_chime_is_left_whichever_process_is_killed(self):
         self.environment.update(CHIME_NIC="none", CHIME_FABRIC="tcp;ofi_rxm" if HAS_FABRIC else "off")
         what = ["sends", "100000000"] if HAS_FABRIC else ["waits"]
 
@@ -314,7 +314,7 @@ class OnHosts(LeavesNothing):
         victim = [pid for pid in processes() - self.before if "CHIME_RUN_PE=2" in words_of(pid, "environ")]
         self.assertEqual(len(victim), 1)
         os.kill(victim[0], signal.SIGKILL)
-        # PE 1, which waits for all in chime_malloc, ends by an error that names PE 2; PE 0 sleeps.
+        # PE 1, which waits for all PEs in chime_malloc, ends with an error that names PE 2; PE 0 sleeps.
         awaited = {r"\[1\] chime: .*PE 2", r"PE 2 \(process \d+ on host host1\) was killed"}
         while awaited:
             line = job.stderr.readline()
@@ -340,7 +340,7 @@ class OnHosts(LeavesNothing):
         job.terminate()
         job.wait(PATIENCE_S)
 
-    # Hosts on which nothing can be started
+    # Hosts on which no agent can start
 
     def fails(self, code, *sentences, **options):
         begin = time.monotonic()

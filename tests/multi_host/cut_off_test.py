@@ -1,4 +1,4 @@
-"""A host that is cut off says nothing any more, and its connections do not end: who counts on its PEs must notice by itself."""
+"""A host that is cut off sends nothing more, and its connections do not end: the PEs that need its PEs must find out by themselves."""
 import os
 import subprocess
 import tempfile
@@ -15,12 +15,12 @@ class OnHosts(unittest.TestCase):
     def start(self, command, **variables):
         process = subprocess.Popen(command, env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.stdout.close)  # what still runs ends with the hosts
+        self.addCleanup(process.stdout.close)  # processes that still run end with the hosts
         self.addCleanup(process.stderr.close)
         return process
 
     def cut_off_host_1(self):
-        time.sleep(3)  # what was sent and not acknowledged the kernel would repeat for a quarter of an hour: CHIME_TIMEOUT is less
+        time.sleep(3)  # the kernel would resend unacknowledged data for a quarter of an hour: CHIME_TIMEOUT is less
         subprocess.run([HOSTS, "cut", "host1"], check=True)
 
     def test_pes_of_a_unique_id_end_on_both_sides(self):
@@ -28,7 +28,7 @@ class OnHosts(unittest.TestCase):
             pes = [self.start([HOSTS, "on", f"host{host}", PE, "waits", folder, str(pe), "3"]) for pe, host in enumerate([0, 0, 1])]
             self.assertEqual([pe.stdout.readline() for pe in pes], ["ready\n"] * 3)
         self.cut_off_host_1()
-        # PE 0 sleeps. PE 1 waits for all, on the host of PE 0; PE 2 does so where nobody else is.
+        # PE 0 sleeps. PE 1 waits for all, on the host of PE 0; PE 2 does so alone on its host.
         self.assertEqual(pes[1].wait(PATIENCE_S), 1)
         self.assertRegex(pes[1].stderr.readline(), "PE 1: .*PE 2.* its host (does not answer any more|host[01] has given no sign of life)")
         self.assertEqual(pes[2].wait(PATIENCE_S), 1)
@@ -41,7 +41,7 @@ class OnHosts(unittest.TestCase):
         self.cut_off_host_1()
         self.assertEqual(job.wait(PATIENCE_S), 1)
         self.assertRegex(job.stderr.read(), "PE [01]: .*PE 2")
-        # There the PE has lost its hub.
+        # The PE there has lost its hub.
         for _ in range(PATIENCE_S):
             if subprocess.run(["pgrep", "-f", f"^{PE} waits"], stdout=subprocess.DEVNULL).returncode:
                 return

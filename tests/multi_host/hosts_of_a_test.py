@@ -1,4 +1,4 @@
-"""What tests on several hosts share: run inside of `tests/support/hosts/hosts run`, with one Python test program on host0."""
+"""Shared code of tests on several hosts: run inside of `tests/support/hosts/hosts run`, with one Python test program on host0."""
 import atexit
 import os
 import re
@@ -10,11 +10,11 @@ import unittest
 HERE = os.path.dirname(os.path.realpath(__file__))
 HOSTS = os.path.join(HERE, "..", "support", "hosts", "hosts")
 SHELL = f"{sys.executable} {HERE}/remote_shell.py"
-PATIENCE_S = 60  # for what should take milliseconds, on a busy machine
+PATIENCE_S = 60  # for actions that should take milliseconds, on a busy machine
 
 
 def skip(why):
-    """Ends this test program, which cannot run here: where it must (CHIME_TEST_HOSTS_MUST=1), that is a failure."""
+    """Ends this test program, which cannot run here. With CHIME_TEST_HOSTS_MUST=1 that is a failure."""
     print(why)
     sys.exit(1 if os.environ.get("CHIME_TEST_HOSTS_MUST") == "1" else 77)
 
@@ -34,7 +34,7 @@ def start_shells(hosts):
 
 
 def places_of(output):
-    """What PEs said of their places, by PE: "1:0/2" is the first of two on host1."""
+    """The places that PEs printed, by PE: "1:0/2" is the first of two on host1."""
     said = re.findall(r"PE (\d+) of \d+ on host(\d), (\d+) of (\d+) there", output)
     return [f"{host}:{mine}/{all_of_it}" for _, host, mine, all_of_it in sorted(said)]
 
@@ -53,7 +53,7 @@ def processes():
 
 
 def names_on(host):
-    """What processes of a host have named there and others could find: shared memory, unix sockets, TCP ports that listen."""
+    """Named objects of a host's processes that others could find: shared memory, unix sockets, TCP ports that listen."""
     script = "ls /dev/shm; echo ==; cat /proc/sysvipc/shm; echo ==; cat /proc/net/unix; echo ==; cat /proc/net/tcp /proc/net/tcp6"
     said = subprocess.run([HOSTS, "on", host, "sh", "-c", script], capture_output=True, text=True).stdout.split("==\n")
     files, segments, unix, tcp = (part.splitlines() for part in said)
@@ -65,7 +65,7 @@ def names_on(host):
 
 
 def traces(hosts):
-    """All that a job may leave on hosts: living processes, and what they have named."""
+    """All that a job may leave on hosts: living processes, and their named objects."""
     return processes().union(*map(names_on, hosts))
 
 
@@ -74,7 +74,7 @@ def describe(traces):
 
 
 class LeavesNothing(unittest.TestCase):
-    """Of a test's jobs nothing is left on `hosts`, however they ended, when it has ended."""
+    """When a test has ended, nothing of its jobs is left on `hosts`, however they ended."""
     hosts = ["host0", "host1"]
 
     def setUp(self):

@@ -10,7 +10,7 @@ import unittest
 from hosts_of_a_test import HOSTS, PATIENCE_S, wait_until
 
 KINDS = "net", "uts", "ipc", "mnt", "pid"
-# Says where everything is: the namespaces of all hosts and of the switch, and the folder. Then what it is told.
+# Prints the namespaces of all hosts and of the switch, and the folder. Then runs the command that start() adds.
 SCRIPT = f"""for one in "$CHIME_TEST_HOSTS"/host? "$CHIME_TEST_HOSTS"/switch; do
   for kind in {' '.join(KINDS)}; do readlink /proc/$(cat "$one")/ns/$kind; done
 done
@@ -18,7 +18,7 @@ echo "$CHIME_TEST_HOSTS"; touch "$TMPDIR/left" /dev/shm/left; echo ready; """
 
 
 def namespaces_in_use():
-    """Of all processes that can be looked at."""
+    """The namespaces of all processes that this user can inspect."""
     used = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         for kind in KINDS:

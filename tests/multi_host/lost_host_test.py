@@ -1,4 +1,4 @@
-"""A host that vanishes while all PEs wait and nothing is on its way: each PE names it, whoever has started the job."""
+"""A host that vanishes while all PEs wait and nothing is in flight: each PE names it, under each launcher."""
 import os
 import re
 import shutil
@@ -15,7 +15,7 @@ CHIME_RUN = os.environ["TESTED_CHIME_RUN"]
 PE = os.environ["TESTED_PE"]
 SILENCE_S = 4  # CHIME_FABRIC_TIMEOUT
 IN_TIME_S = SILENCE_S + 2
-BUSY_S = 15  # more, where the machine has other things to do
+BUSY_S = 15  # more, on a busy machine
 
 # PEs by host. Node 3 is below node 1, and that below node 0.
 PES = {"host0": [0], "host1": [1], "host2": [2], "host3": [3, 4]}
@@ -54,7 +54,7 @@ class OnHosts(unittest.TestCase):
         job = subprocess.Popen([*command, PE, "listens", self.folder], env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertTrue(self.comes(lambda: all("ready" in self.said(pe) for pe in range(N)), PATIENCE_S))
-        time.sleep(2)  # they have found each other long before
+        time.sleep(2)  # the PEs have found each other long before
         return job
 
     def said(self, pe):
@@ -65,7 +65,7 @@ class OnHosts(unittest.TestCase):
             return ""
 
     def named(self, pe):
-        """The PEs whose host is lost, as PE `pe` has said."""
+        """The PEs whose hosts PE `pe` has reported lost."""
         return {int(gone) for gone in re.findall(r"PE (\d+) \([^)]*\) is gone: its host host\d has given no sign", self.said(pe))}
 
     def comes(self, condition, limit_s):
@@ -77,7 +77,7 @@ class OnHosts(unittest.TestCase):
         return True
 
     def all_name(self, lost_hosts, cut_at, limit_s=IN_TIME_S):
-        """Those that live name all PEs of these hosts, and no other."""
+        """The living PEs name all PEs of these hosts, and no other."""
         lost = {pe for host in lost_hosts for pe in PES[host]}
         living = [pe for pe in range(N) if pe not in lost]
         busy = os.getloadavg()[0] > os.cpu_count()
@@ -114,7 +114,7 @@ class OnHosts(unittest.TestCase):
         cut("host1")
         self.assertTrue(self.comes(lambda: any(self.named(pe) for pe in [0, 2, 3, 4]), IN_TIME_S + BUSY_S))
         self.assertTrue(self.comes(lambda: not self.pes_that_run(), IN_TIME_S + BUSY_S), "PEs run on")
-        if launcher == "chime_run":  # others wait for their daemons there
+        if launcher == "chime_run":  # other launchers wait for their daemons there
             self.assertNotEqual(job.wait(PATIENCE_S), 0)
 
     def stopped_is_not_lost(self, launcher):
@@ -160,7 +160,7 @@ class OnHosts(unittest.TestCase):
 
     def test_chime_run_has_a_successor_for_a_leader_that_was_killed(self):
         self.start("chime_run", CHIME_ON_PEER_FAILURE="report")
-        os.kill(self.process_of(3), signal.SIGKILL)  # PE 4 is left there
+        os.kill(self.process_of(3), signal.SIGKILL)  # PE 4 remains there
         self.assertTrue(self.comes(lambda: all("PE 3" in self.said(pe) for pe in [0, 1, 2, 4]), PATIENCE_S))
         time.sleep(1)
         cut_at = cut("host3")

@@ -25,7 +25,7 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
         self.folder = folder.name
 
     def start(self, *arguments):
-        # --timeout below ctest's: an mpirun that is killed leaves its processes behind.
+        # --timeout below ctest's: a killed mpirun leaves its processes behind.
         return subprocess.Popen(["mpirun", "--mca", "plm_rsh_agent", HOSTS, "--bind-to", "none", "--timeout", str(PATIENCE_S),
                                  *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1"))
@@ -54,7 +54,7 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
             self.assert_asked_once_a_host(err, [range(of_each), range(of_each, 2 * of_each)])
             self.renew_folder()
 
-    # Its host names it as soon as it is seen to be gone; another host has only the time of joining to go by.
+    # The PEs of its host name it as soon as they notice; those of another host have only the time limit of joining.
     def leader_that_dies(self, lost, key):
         job = self.start("--enable-recovery", "-x", f"CHIME_INIT_TIMEOUT={JOINING_S}", "-H", "host0:2,host1:2", "-n", "4",
                          *dies(lost, key), PE, "meets", self.folder)
@@ -65,10 +65,10 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
             self.assertRegex(why, rf"PE {lost}\b")
         self.assertLess(took, JOINING_S + 10)
 
-    def test_the_first_hosts_leader_is_named_if_it_dies_before_it_has_said_who_is_there(self):
+    def test_the_first_hosts_leader_is_named_if_it_dies_before_it_names_its_pes(self):
         self.leader_that_dies(0, "host")
 
-    def test_the_second_hosts_leader_is_named_if_it_dies_before_it_has_said_who_is_there(self):
+    def test_the_second_hosts_leader_is_named_if_it_dies_before_it_names_its_pes(self):
         self.leader_that_dies(2, "host")
 
     def test_the_second_hosts_leader_is_named_if_it_dies_before_it_has_said_where_it_is(self):

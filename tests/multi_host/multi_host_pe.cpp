@@ -1,11 +1,11 @@
-// A PE of a job on several hosts that calls all of Chime that moves no data: init, collective
-// allocation, finalize. Files, which all hosts of a test share, say who has come how far. Or one
+// A PE of a job on several hosts that makes all calls of Chime that move no data: init, collective
+// allocation, finalize. Files that all hosts of a test share show the progress of each PE. Or one
 // that sends data round a ring, by whatever path leads there.
 //
 //   multi_host_pe meets <folder>
 //   multi_host_pe meets <folder> <PE> <number of PEs>    by a unique id, which PE 0 leaves there
 //   multi_host_pe waits                                   for PE 0, which sleeps
-//   multi_host_pe listens <folder>                        for a signal that nobody sends
+//   multi_host_pe listens <folder>                        for a signal that no PE sends
 //   multi_host_pe sends <number of rounds>                a block to the next PE in each
 #include <chime/chime.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ void init_by_unique_id(const fs::path& folder, int pe, int n_pes) {
   if (chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) != CHIMEX_OK) fail("init");
 }
 
-// A collective call, and so a meeting: who comes back from it finds that all have come to it.
+// A collective call meets all PEs: when it returns on one PE, all have called it.
 void* allocate(const fs::path& folder, int round) {
   const auto mark = [&](int pe) {
     return folder / ("came." + std::to_string(round) + "." + std::to_string(pe));
@@ -89,7 +89,7 @@ void wait_for_pe_0() {
   chime_free(chime_malloc(8));
 }
 
-// In place of a launcher, which might be cut off, or end a PE before its words have come.
+// Replaces a launcher's pipe: the launcher may be cut off, or end a PE before its output has come.
 void say_it_in_a_file(const fs::path& file) {
   if (!std::freopen(file.c_str(), "a", stderr)) fail("no file for what is said");
   std::setvbuf(stderr, nullptr, _IONBF, 0);
@@ -106,7 +106,7 @@ void listen_in_vain(const fs::path& folder) {
 
 constexpr int kWords = 4096;
 
-// Says "ready" after the first round, and "sent all" after the last, if all was as it was sent.
+// Prints "ready" after the first round, and "sent all" after the last, if all data arrived as sent.
 void send_round_a_ring(int rounds) {
   const auto of = [](int pe, int round, int i) {
     return static_cast<std::uint64_t>(pe) << 40 | static_cast<std::uint64_t>(round) << 16 |

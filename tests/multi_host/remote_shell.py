@@ -1,8 +1,8 @@
-"""A remote shell for hosts of tests/support/hosts, in place of ssh: what runs there is no descendant of who asks for it, has
-another environment, and learns that the client is gone by the end of its standard input alone.
+"""A remote shell for hosts of tests/support/hosts, in place of ssh: a command there is no descendant of its client, has
+another environment, and sees that the client is gone by the end of its standard input alone.
 
   remote_shell.py serve            on a host
-  remote_shell.py <host> <words>   from another: the words, joined, are a command of its shell"""
+  remote_shell.py <host> <words>   from another host: the words, joined, are a command of its shell"""
 import os
 import socket
 import struct
@@ -44,7 +44,7 @@ def serve_one(connection):
     def from_child(pipe, kind):
         try:
             pump(lambda: pipe.read(65536), lambda text: send(kind, text))
-        except OSError:  # the client is gone: nobody reads
+        except OSError:  # the client is gone
             pipe.close()
 
     threads = [threading.Thread(target=from_child, args=(child.stdout, OUT)),

@@ -51,7 +51,7 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
         self.assertEqual(job.returncode, 0, out + err)
         self.assert_asked_once_a_host(err, [range(4), range(4, 8)])
 
-    # Mostly Slurm ends the job at once. Where it does not, the PEs say which of them is gone.
+    # Mostly Slurm ends the job at once. Where it does not, the PEs report which of them is gone.
     def test_a_leader_that_dies_while_its_host_joins_is_named(self):
         for lost in (0, 2):
             began = time.monotonic()

@@ -20,7 +20,7 @@ class Build:
         self.one_ninja = threading.Lock()
 
     def make(self, targets):
-        """Builds what a stage that runs no other test of theirs has left out."""
+        """Builds targets that a stage has left out because it runs no other test of them."""
         if not targets:  # ninja would build everything
             return
         with self.one_ninja:
@@ -35,7 +35,7 @@ class Build:
         return done.stdout.splitlines()
 
     def compile_command(self, target, source):
-        """(the words that compile `source` for `target`, the file that they compile): another one where it includes `source`, beside
+        """(the command that compiles `source` for `target`, the file that it compiles): another file where that includes `source`, beside
         others that are compiled together (CHIME_UNITY)."""
         for line in self.commands(target):
             words = shlex.split(line)
@@ -45,15 +45,15 @@ class Build:
         raise Broken(f"{target} does not compile {source}")
 
     def object_of(self, words):
-        """What a compiler's words write, here."""
+        """The path of the file that a compiler command writes."""
         return self.path(written_by(words))
 
     def path(self, word):
         return (self.folder / word).resolve()
 
     def clang_commands(self, target, source):
-        """The words that make PTX of the kernels of `source`, those that compile its host's part with the PTX inside, and the object
-        that these write: what chime_clang_sources has made for the softgpu."""
+        """The command that makes PTX of the kernels of `source`, the one that compiles its host's part with the PTX inside, and the
+        object that this writes: those of chime_clang_sources for the softgpu."""
         found = {}
         for line in self.commands(target):
             words = shlex.split(line.split(" && ")[1]) if line.startswith("cd ") else []
@@ -67,7 +67,7 @@ class Build:
         return found["--cuda-device-only"], host, self.path(pathlib.Path(folder, written_by(host)))
 
     def link_command(self, target):
-        """The words that link `target`; what its build does before and after is left out."""
+        """The command that links `target`, without the commands of its build before and after."""
         output = str(target).rpartition("/")[2]
         for part in self.commands(target)[-1].split(" && "):
             words = shlex.split(part)
@@ -96,7 +96,7 @@ def without_precompiled_headers(words):
     for word in words:
         if word == "-Xclang" and (option := next(words)) not in ("-include", "-include-pch"):
             left += [word, option]
-        elif word == "-Xclang":  # and its argument, which comes by -Xclang, too
+        elif word == "-Xclang":  # and its argument, which -Xclang precedes, too
             next(words), next(words)
         elif word == "-include":
             next(words)

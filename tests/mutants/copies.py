@@ -25,8 +25,8 @@ class Copy:
         self.folder = scratch / re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
 
     def verdicts(self, deadline):
-        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults that there was time for: for
-        the first one, once the program is built."""
+        """(fault, whether it was killed, by which words, seconds of its oracle) for each of its faults that there was time for. The
+        first one always has time, once the program is built."""
         found = []
         try:
             deadline.check()
@@ -53,12 +53,12 @@ class Copy:
         return fault, killed, how, time.monotonic() - start
 
     def oracle(self):
-        """The words that run the oracle: of a program with the faults in it, or of what nvcc makes of the copy."""
+        """The command of the oracle: of a program with the faults in it, or of nvcc's code for the copy."""
         planted = self.plant()
         first = self.faults[0]
         if first.codegen:
             includes = f"{self.folder / 'include'}:{self.build.include_paths}"
-            return [self.source / "tests/codegen/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
+            return [self.source / "tests/codegen/checker/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
         launcher = [self.build.folder / LAUNCHER, "-n", str(first.pes), "--timeout", "100"] if first.pes else []
         return [*launcher, self.link(*self.compile(planted))]
 
@@ -82,12 +82,12 @@ class Copy:
         return planting.switchable(text, {fault.number: (fault.search, fault.replace) for fault in faults})
 
     def place_for(self, file):
-        if pathlib.Path(file).parts[0] == "device":  # included as chime/device/...: the whole folder goes in front
+        if pathlib.Path(file).parts[0] == "device":  # included as chime/device/...: the copy needs the whole folder
             root = self.folder / "include" / "chime" / "device"
             if not root.exists():
                 self.link_tree(self.source / "device", root)
             return root / pathlib.Path(file).relative_to("device")
-        if pathlib.Path(file).suffix in (".cuh", ".hpp"):  # included by its name or its path: its folder goes in front
+        if pathlib.Path(file).suffix in (".cuh", ".hpp"):  # included by its name or its path: the copy needs its folder
             folder = pathlib.Path(file).parent
             root = self.folder / "include" / folder
             if not root.exists():
@@ -128,7 +128,7 @@ class Copy:
         return together
 
     def check_that_all_took_part(self, planted, dependencies):
-        """A fault in a header that the compiler finds elsewhere would live for ever. A compiler cache may make paths relative."""
+        """A fault in a header would live for ever if the compiler used another file. A compiler cache may make paths relative."""
         if dependencies.exists():
             read = {self.build.path(word) for word in dependencies.read_text().split() if word != "\\"}
             for file, copy in planted.items():
@@ -138,7 +138,7 @@ class Copy:
     def compile_by_clang(self, original, text, output):
         """Kernels as PTX, then the host's part with that inside: as compile()."""
         device, host, replaced = self.build.clang_commands(self.faults[0].program, original)
-        ptx = self.folder / "mutant.kernels"  # not *.ptx: the census takes those
+        ptx = self.folder / "mutant.kernels"  # not *.ptx: the census would read those
         original_ptx = host[host.index("-fcuda-include-gpubinary") + 2]
         host = [str(ptx) if word == original_ptx else word for word in host]
         host = [f"CCACHE_EXTRAFILES={ptx}" if word.startswith("CCACHE_EXTRAFILES=") else word for word in host]
@@ -149,7 +149,7 @@ class Copy:
         return output, replaced
 
     def placed(self, words, original, text, output, *more):
-        """The words of a compiler, with the copies before the originals and what it writes in this folder."""
+        """A compiler's command, with the copies before the originals and its output in this folder."""
         for option, value in {"-o": output, "-MF": output.with_suffix(".d"), "-MT": output}.items():
             if option in words:
                 words[words.index(option) + 1] = str(value)
@@ -163,7 +163,7 @@ class Copy:
         words = self.build.link_command(first.program)
         program = self.folder / pathlib.Path(first.program).name
         words[words.index("-o") + 1] = str(program)
-        # In front of the original: an archive's member is then not taken, an object is left out.
+        # Before the original: then the linker takes no member of an archive; an object is left out.
         objects = [i for i, word in enumerate(words) if word.endswith(".o")]
         place = next((i for i in objects if self.build.path(words[i]) == replaced), None)
         if place is None:

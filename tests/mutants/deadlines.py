@@ -1,4 +1,4 @@
-"""How long a run may go on to begin rows, and what it is worth."""
+"""How long a run may begin rows, and its exit status."""
 
 import time
 
@@ -6,11 +6,11 @@ from build_folder import BUILD_SECONDS
 from faults import RUN_SECONDS
 
 TEST_SECONDS = 1500  # after which CTest ends a run: CMakeLists.txt
-LONG_SECONDS = TEST_SECONDS - BUILD_SECONDS - RUN_SECONDS  # what is begun then still ends in time
+LONG_SECONDS = TEST_SECONDS - BUILD_SECONDS - RUN_SECONDS  # a row that begins then still ends in time
 
 
 class NoTimeLeft(Exception):
-    """It was not run: the seconds that were given are over."""
+    """The row was not run: the seconds of the caller are over."""
 
 
 class Deadline:
@@ -26,13 +26,13 @@ class Deadline:
 
 
 def seconds_to_begin(seconds, is_changed):
-    """For how long rows are begun, of `seconds` that the caller gives; 0: for ever. A changed row, which was killed with other files,
-    has as long as the test may take: a change that takes a test's teeth must not pass. Others wait for a later run."""
+    """For how long rows are begun, of the caller's `seconds`; 0: without limit. A changed row, which was killed with other files, has as
+    long as the test may take: a change that weakens a test must not pass. Others wait for a later run."""
     if not seconds:
         return 0
     return max(seconds, LONG_SECONDS) if is_changed else seconds / 4
 
 
 def exit_status(wanted, run, killed):
-    """Of a run of `wanted` rows, which are some, that ran `run` of them and saw `killed` die: one that ran none proves nothing."""
+    """For a run of `wanted` rows, at least one, that ran `run` of them and killed `killed`: a run of none proves nothing."""
     return 0 if wanted and run and killed == run else 1

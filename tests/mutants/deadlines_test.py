@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class SlowBuild:
-    """Its time is over when it has built."""
+    """The time is over when it has built."""
 
     def __init__(self, deadline):
         self.deadline = deadline

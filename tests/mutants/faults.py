@@ -1,4 +1,4 @@
-"""The rows of mutants.toml, and with what contents of its files each was seen killed."""
+"""The rows of mutants.toml, and the contents of its files with which each was killed."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ LAUNCHER = "tools/chime-run/chime-run"
 
 
 class Fault:
-    """A row of the table: what is replaced, and how that must be seen."""
+    """A row of the table: the replaced text, and the output that must reveal it."""
 
     def __init__(self, row, source):
         self.name, self.kind, self.file = row["name"], row["kind"], row["file"]
@@ -27,7 +27,7 @@ class Fault:
         self.row = row
 
     def targets(self):
-        """What its oracle wants built."""
+        """The targets that its oracle needs."""
         wanted = {self.program} if self.program else set()
         if self.pes:
             wanted.add(LAUNCHER)
@@ -36,7 +36,7 @@ class Fault:
         return wanted
 
     def is_of_clang(self):
-        """Whether clang compiles what has it, for the softgpu: kernels read no environment, and cannot choose."""
+        """Whether clang compiles the code with the fault, for the softgpu: kernels read no environment, and cannot choose."""
         return self.kind == "softgpu" and self.compiles.endswith(".cu")
 
     def text(self):
@@ -46,22 +46,22 @@ class Fault:
         return text
 
     def machinery(self):
-        """What runs the test, and what judges."""
+        """The sources of the test's executor, and of its judges."""
         executed = ["device/simt/*/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
-        compiled = ["tests/codegen/*.awk", "tests/codegen/check_ptx", "tests/codegen/compare"]
+        compiled = ["tests/codegen/checker/*.awk", "tests/codegen/checker/check_ptx", "tests/codegen/checker/compare"]
         if self.kind == "softgpu":
             executed = ["device/simt/*/*.?pp", "CMakePresets.json"]  # programs of tests/gpu use nothing of tests/support
         return [path for pattern in (compiled if self.kind == "cuda" else executed) for path in self.source.glob(pattern)]
 
     def fingerprint(self):
-        """Of the row, the file that it changes, the test that sees it, and what runs the test."""
+        """A hash of the row, the file that it changes, the test that detects it, and the sources of its executor."""
         machinery = self.machinery()
         files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery})
         parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def judge(self, words, folder, build):
-        """How the oracle, these words, killed it; raises Broken, or AssertionError if it lives."""
+        """How the oracle, this command, killed it; raises Broken, or AssertionError if it lives."""
         environment = {name: value.replace("{build}", str(build)) for name, value in self.environment.items()}
         environment = os.environ | environment | {"PLANTED_FAULT": str(self.number)}
         try:
@@ -80,7 +80,7 @@ class Fault:
 
 
 class SeenKilled:
-    """With what contents of its files each fault was seen killed, by this user on this machine: lines in a file of the user's cache
+    """The contents of its files with which each fault was killed, by this user on this machine: lines in a file of the user's cache
     folder, <fingerprint> <kind>: <name>. It may be removed at any time."""
 
     def __init__(self):
@@ -94,11 +94,11 @@ class SeenKilled:
         return fault.fingerprint() in self.fingerprints
 
     def has_another(self, fault):
-        """Whether it was killed once: what it stands on has changed since."""
+        """Whether it was killed once, with other contents."""
         return f"{fault.kind}: {fault.name}" in self.names
 
     def add(self, fault):
-        """At once, in one write: a run may be ended, and another may write, too."""
+        """At once, in one write: a run may be ended early, and another may write, too."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "a") as file:
             file.write(f"{fault.fingerprint()} {fault.kind}: {fault.name}\n")

@@ -1,5 +1,5 @@
-// Which planted fault is in force: variable PLANTED_FAULT, its number in the copy; 0 or
-// nothing is none. Included before anything else in what run_mutants.py compiles, and nowhere else.
+// The planted fault in force: variable PLANTED_FAULT, its number in the copy; 0 or unset: none.
+// Included before anything else in files that run_mutants.py compiles, and nowhere else.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@ inline const int kChosen = [] {
   return number == nullptr ? 0 : std::atoi(number);
 }();
 
-// What a compiler computes has no fault.
+// Code that a compiler evaluates has no fault.
 constexpr bool is(int fault) { return !__builtin_is_constant_evaluated() && kChosen == fault; }
 
 }  // namespace chime_planted

@@ -16,7 +16,7 @@ class NotInAFunction(Exception):
 
 
 def switchable(text, faults):
-    """The copy. `faults`: {number: (search, replace)}; each `search` is in the text exactly once."""
+    """Returns the copy. `faults`: {number: (search, replace)}; each `search` is in the text exactly once."""
     bodies = {}
     for number, (search, replace) in faults.items():
         begin, end = place_of(text, search)
@@ -33,13 +33,13 @@ def switchable(text, faults):
 
 
 def place_of(text, search):
-    """Where `search` begins and ends, without the white space around it: that may be another line's."""
+    """Returns the begin and end of `search`, without the white space around it: that may be another line's."""
     begin = text.index(search) + len(search) - len(search.lstrip())
     return begin, begin + len(search.strip())
 
 
 def function_body(text, begin, end):
-    """Where the braces of the outermost function around text[begin:end] stand; None if it is in none."""
+    """Returns the places of the braces of the outermost function around text[begin:end]; None if it is in none."""
     open_braces, head = [], 0
     code = only_code(text)
     for at, character in enumerate(code):

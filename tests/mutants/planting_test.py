@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What planting.switchable makes of a file, shown by a compiler: each fault by its number, and none by 0."""
+"""The copies of planting.switchable, run after a compiler: each number selects its fault, and 0 none."""
 
 import os
 import pathlib
@@ -46,7 +46,7 @@ int main() {
 
 class Switchable(unittest.TestCase):
     def outputs(self, *faults):
-        """What the copy prints without a fault and with each of `faults`."""
+        """The output of the copy without a fault and with each of `faults`."""
         with tempfile.TemporaryDirectory() as folder:
             source, program = pathlib.Path(folder, "copy.cpp"), pathlib.Path(folder, "copy")
             source.write_text(planting.switchable(SOURCE, dict(enumerate(faults, 1))))

@@ -20,9 +20,9 @@ def parse_arguments():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--kind", choices=["cpu", "tsan", "cuda", "softgpu"], required=True)
-    parser.add_argument("--changed", action="store_true", help="only faults that were not seen killed with these very files")
+    parser.add_argument("--changed", action="store_true", help="only faults that were not killed with exactly these files")
     parser.add_argument("--seconds", type=int, default=0,
-                        help="for rows that were never killed here: begin none after a quarter of so many; 0: all are run")
+                        help="for rows that were never killed here: begin none after a quarter of these; 0: run all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--nvcc", default="", help="for mutants of kind cuda")
     parser.add_argument("--include-paths", default="", help="of device code, with : between")
@@ -32,7 +32,7 @@ def parse_arguments():
 
 
 def does_not_fit(fault):
-    """Why the row fits the code no more, which is known without running it; or nothing."""
+    """Returns why the row no longer fits the code, without running it; or None."""
     try:
         fault.text()
     except Broken as problem:
@@ -54,7 +54,7 @@ def main():
     if arguments.changed:
         unchanged = [fault for fault in faults if seen.has(fault)]
         faults = [fault for fault in faults if fault not in unchanged]
-        print(f"{len(unchanged)} mutants were seen killed with these very files ({seen.path}), {len(faults)} were not")
+        print(f"{len(unchanged)} mutants were killed with exactly these files ({seen.path}), {len(faults)} were not")
         if not faults:
             return 0
 
@@ -67,7 +67,7 @@ def main():
     copies = copies_of(faults, arguments.source, build, arguments.build / "mutants")
     deadlines = {changed: Deadline(seconds_to_begin(arguments.seconds, changed)) for changed in (True, False)}
     is_changed = {copy: any(map(seen.has_another, copy.faults)) for copy in copies}
-    if arguments.seconds:  # runs that follow each other come to all of them
+    if arguments.seconds:  # so that successive runs reach all rows
         random.shuffle(copies)
         copies.sort(key=is_changed.get, reverse=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -82,10 +82,10 @@ def main():
         seen.add(fault)
     print(f"{len(killed)} of {len(verdicts)} mutants killed")
     if len(verdicts) < len(faults):
-        print(f"{len(faults) - len(verdicts)} were not run for want of time: the next run goes on, "
+        print(f"{len(faults) - len(verdicts)} were not run in time: the next run continues, "
               "scripts/soak runs all")
     if not verdicts:
-        print("no row ran, so that nothing is proved: the machine is too slow, or --seconds too few")
+        print("no row ran, so nothing is proved: the machine is too slow, or --seconds too small")
     return exit_status(len(faults), len(verdicts), len(killed))
 
 

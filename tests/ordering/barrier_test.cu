@@ -5,7 +5,7 @@
 namespace chime::tests {
 namespace {
 
-// The sender puts, meets everybody in a barrier, then raises a flag by a plain put.
+// The sender puts, meets all PEs in a barrier, then raises a flag by a plain put.
 struct PutBarrierPut : AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
@@ -43,7 +43,7 @@ IN_EVERY_WORLD(Barrier, OfATeamCompletesPutsBeforeAFlagBehindIt) {
   });
 }
 
-// No flag: after the barrier the data is there, for the group that was in it.
+// No flag: after the barrier the group that took part in it has the data.
 template <class Group>
 CHIME_KERNEL void put_barrier_read(CHIME_GRID_CONSTANT const Context context, Box* box,
                                    const Word* source, const Word* expected, unsigned* wrong,

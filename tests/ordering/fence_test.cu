@@ -1,4 +1,4 @@
-// fence and quiet before a flag: the puts before them are there when the flag is seen.
+// fence and quiet before a flag: a reader that sees the flag sees the puts before it.
 #include "chime/device/amo.cuh"
 #include "ordering/litmus.hpp"
 
@@ -96,10 +96,9 @@ IN_EVERY_WORLD(Quiet, CompletesPutsBeforeAnAtomicFlag) {
   });
 }
 
-// ---- A third PE
-// ----------------------------------------------------------------------------------- PE p puts to
-// p + 1 and is quiet, then tells p - 1, which tells p + 1: the data must be there, though the word
-// that p + 1 waits for was stored by another PE.
+// ---- A third PE ---------------------------------------------------------------------------------
+// PE p puts to p + 1 and waits in quiet, then signals p - 1, which signals p + 1: the data must be
+// there, though another PE stored the word that p + 1 waits for.
 
 template <class Group>
 CHIME_KERNEL void relay(CHIME_GRID_CONSTANT const Context context, Box* box, const Word* source,

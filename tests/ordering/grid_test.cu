@@ -71,7 +71,7 @@ IN_EVERY_WORLD(GridSync, ThenOneQuietAndAtomicPublishForAllBlocks) {
   world.spawn(1, [](Pe& pe) { expect_published<Publish::kQuietAtomic>(pe); });
 }
 
-// barrier_all implies quiet for everything that happens before it, also of other blocks.
+// barrier_all implies quiet for all operations that happen before it, also of other blocks.
 IN_EVERY_WORLD(Barrier, CompletesThePutsOfAllBlocks) {
   world.spawn(1, [](Pe& pe) { expect_published<Publish::kBarrierPut>(pe); });
 }

@@ -1,7 +1,7 @@
 // The frame of the litmus tests: every PE sends to the next in one block and receives from the
 // previous in another, under many schedules and with weak memory.
 //
-// A Case says how a message is sent and how its arrival is seen:
+// A Case defines how a message is sent and how its arrival is detected:
 //   template <class Group> static void send(const Context&, Group, Box* box, const Word* source,
 //                                           int round, int next);
 //   template <class Group> static void await(const Context&, Group, Box* box, int round, int
@@ -24,7 +24,7 @@ using Word = std::uint64_t;
 inline constexpr int kLitmusRounds = 3;
 inline constexpr unsigned kMessageWords = 21;
 
-// A symmetric mail box. Every round has its own message, so that a sender may be ahead.
+// Symmetric memory for messages. Each round has a separate message, so that a sender may be ahead.
 struct Box {
   Word messages[kLitmusRounds][kMessageWords];
   Word flag;                    // round number, by put or atomic
@@ -33,7 +33,7 @@ struct Box {
   Word signals[kLitmusRounds];  // 1, one for each round
 };
 
-// How most cases see the arrival: the receiving group waits by its leader, or for the signal.
+// In most cases the leader of the receiving group waits, or the group waits for the signal.
 struct AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
@@ -60,7 +60,7 @@ inline std::vector<Word> messages_of(int sender) {
   return words;
 }
 
-// Counts words of the round's message that are not there; read by plain loads, as a user does.
+// Counts words of the round's message that are missing; reads by plain loads, as a user does.
 template <class Group>
 CHIME_DEVICE void check_message(Group group, const Box* box, const Word* expected, int round,
                                 unsigned* wrong) {
@@ -90,8 +90,8 @@ inline constexpr unsigned kGroupThreads<Warp> = 32;
 template <>
 inline constexpr unsigned kGroupThreads<Block> = 40;
 
-// Where messages lie before they are sent. A NIC does not know private memory: it is staged, and a
-// put_signal of it waits for its data.
+// The memory of messages before they are sent. Private memory is not registered with the NIC: it is
+// staged, and a put_signal of it waits for its data.
 struct PrivateSource {
   explicit PrivateSource(const std::vector<Word>& messages) : words(messages) {}
   Private<Word> words;
@@ -103,7 +103,7 @@ struct SymmetricSource {
   Symmetric<Word> words;
 };
 
-// Runs `kernel` under every seed; returns how many message words were missing in all of them.
+// Runs `kernel` under every seed; returns the sum of missing message words.
 template <class Source = PrivateSource, class Kernel>
 unsigned count_missing(Pe& pe, Kernel kernel, unsigned blocks, unsigned threads, bool may_miss) {
   Symmetric<Box> box(1);

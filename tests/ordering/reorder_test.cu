@@ -1,5 +1,5 @@
-// Writes that arrive in any order (SOFTNIC_FAULTS=reorder): what is ordered all the same. Messages
-// lie in the heap, where the NIC reads them itself.
+// Writes that arrive in any order (SOFTNIC_FAULTS=reorder): these operations are ordered all the
+// same. Messages lie in the heap, where the NIC reads them itself.
 #include "ordering/litmus.hpp"
 
 namespace chime::tests {
@@ -16,8 +16,8 @@ struct ByPutSignal : AwaitSignal {
   }
 };
 
-// Each message has a signal of its own: also who takes the writes for ordered waits for none in
-// vain.
+// Each message has a separate signal: no receiver waits in vain, even where the sender takes the
+// writes for ordered.
 struct ByPutSignalOfItsOwn {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
@@ -31,7 +31,7 @@ struct ByPutSignalOfItsOwn {
   }
 };
 
-// The end of the message lies in its request.
+// The request contains the end of the message.
 struct ByFenceAndSmallPutSignal : AwaitSignal {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
@@ -97,7 +97,7 @@ IN_EVERY_WORLD(Fence, OrdersPutsBeforeAPut) {
   world.spawn(1, [](Pe& pe) { expect_ordered_from_the_heap<ByFenceAndPut>(pe); });
 }
 
-// Puts that end with their request, as small ones do: nothing but the signal's fence orders them.
+// Puts that end with their request, as small ones do: only the signal's fence orders them.
 void send_on_stream(Pe& pe, Box* box, const Word* source, chimex_stream_t stream) {
   constexpr unsigned kSmall = 3;
   static_assert(kMessageWords % kSmall == 0);
@@ -140,8 +140,8 @@ IN_EVERY_WORLD(OnStream, PutsAreVisibleBeforeTheSignalBehindThem) {
   });
 }
 
-// The flag of a round has one writer and never goes back: an announcement that came behind the next
-// one would let its receiver wait for ever.
+// The flag of a round has one writer and never goes back: if an announcement arrived after the next
+// one, its receiver would wait for ever.
 CHIME_KERNEL void meet_often(CHIME_GRID_CONSTANT const Context context, int times) {
   for (int i = 0; i < times; ++i) sync_all(context, Thread{});
 }

@@ -1,4 +1,4 @@
-// Data before signal: who sees the signal sees the data.
+// Data before signal: a reader that sees the signal sees the data.
 #include "ordering/litmus.hpp"
 
 namespace chime::tests {

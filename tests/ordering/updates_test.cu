@@ -1,5 +1,5 @@
-// No update of a word is lost, whoever makes it by which path: threads of the PE that owns the
-// word, of PEs that map it, of those that reach it by a NIC, and of those whose proxy asks the
+// No update of a word is lost, by whichever path: updates of threads of the PE that owns the word,
+// of PEs that map it, of PEs that reach it by a NIC, and of PEs whose proxy sends requests to the
 // owner's.
 #include <algorithm>
 
@@ -19,7 +19,7 @@ using Word = std::uint64_t;
 constexpr unsigned kBlocks = 2, kThreads = 4;
 constexpr int kRounds = 3;
 
-// One word for what comes in each way, and one for all of it.
+// One word for each kind of update, and one for all of them.
 struct Words {
   Word added, signalled, fetched, swapped, all;
   std::uint32_t short_one, padding;
@@ -44,7 +44,7 @@ CHIME_DEVICE void update(const Context& context, Words* words, int pe) {
   atomic_inc(context, &words->short_one, pe);
 }
 
-// All PEs at once, each thread on the words of each PE, its own first.
+// All PEs at once; each thread updates the words of each PE, its own first.
 CHIME_KERNEL void update_everywhere(CHIME_GRID_CONSTANT const Context context, Words* words,
                                     Path* paths) {
   const int n = context.pe.n_pes;
@@ -55,16 +55,16 @@ CHIME_KERNEL void update_everywhere(CHIME_GRID_CONSTANT const Context context, W
   for (int pe = 0; pe < n; ++pe) paths[pe] = route_to(context, Traffic::kAtomic, pe).path;
 }
 
-// Of PEs that have queue pairs for one peer: by their own NIC to themselves, by the proxy to those
-// who found no place.
+// PEs with queue pairs for one peer update their own words by their NIC, and the words of peers
+// without a QP set by the proxy.
 void expect_updates_by_nic_and_proxy(const Pe& pe, const std::vector<Path>& paths) {
   EXPECT_EQ(paths[static_cast<std::size_t>(pe.rank())], Path::kNic);
   const auto by = [&](Path path) { return std::ranges::count(paths, path); };
   EXPECT_EQ(by(Path::kNic) + by(Path::kProxy), pe.size());
-  EXPECT_LE(by(Path::kNic), 2) << "a place for itself, and one for a peer";
+  EXPECT_LE(by(Path::kNic), 2) << "a QP set for itself, and one for a peer";
 }
 
-IN_EVERY_WORLD(Updates, NoneIsLostWhoeverMakesThem) {
+IN_EVERY_WORLD(Updates, NoneIsLostWhateverMakesThem) {
   world.spawn(1, [&](Pe& pe) {
     Symmetric<Words> words(1);
     Private<Path> paths(static_cast<std::size_t>(pe.size()));

@@ -1,5 +1,5 @@
-// The witness is awake: without a fence, weak mode must show the flag before the puts under some
-// seed. Else the other facts of this folder prove nothing.
+// Weak mode works: without a fence, it must show the flag before the puts under some seed.
+// Otherwise the other facts of this folder prove nothing.
 #include "ordering/litmus.hpp"
 
 namespace chime::tests {

@@ -1,6 +1,6 @@
-// A PE may be killed while it tells a local peer of another's death. The local peer's abort word
-// was then taken and never published, and nobody else could raise it: an unbounded wait went on for
-// ever.
+// A PE may be killed while it reports another's death to a local peer. The local peer's abort word
+// was then claimed and never published, and nothing else could raise it: an unbounded wait went on
+// for ever.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kClaimed = 1;  // abort.cpp
 
-TEST(AbortClaimedByTheDead, IsRaisedByTheNextWhoKnowsACause) {
+TEST(AbortClaimedByTheDead, IsRaisedByTheNextThatHasACause) {
   abi::AbortWord word{};
   word.raised = kClaimed;
   EXPECT_TRUE(raise_abort(word, {CHIMEX_ERR_PEER_DEAD, 3, Path::kNone, "PE 3 is gone"}));

@@ -1,6 +1,6 @@
-// For each PE that asked for its node's, when all had joined, the hub went through all PEs of the
-// job, and once more when it left; for each that asked what PE 0 had not published yet, through all
-// that waited for that. At 100 000 PEs it was busy with each for minutes. Seen in perf/init_sim.
+// The hub went through all PEs of the job for each request of a node's PEs, when all had joined,
+// and for each PE that left. For each request of a key that PE 0 had not published yet, it went
+// through all its waiters. At 100 000 PEs each took minutes. Seen in perf/init_sim.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kPes = 100'000, kNodePes = 8;
 constexpr double kMostSeconds = 20;  // takes a tenth of one
 
-// Of a processor: a busy machine changes nothing.
+// Processor time: a busy machine changes nothing.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe) {
@@ -27,7 +27,7 @@ TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe)
     reply.get<std::uint32_t>();
     const auto pes = reply.bytes();
     ++answers;
-    if (std::exchange(is_published, false)) return;  // the answer to that is empty
+    if (std::exchange(is_published, false)) return;  // the answer to the publication is empty
     ASSERT_EQ(pes.size(), kNodePes * sizeof(std::int32_t)) << "PE " << pe;
   });
   for (int pe = kPes - 1; pe >= 0; --pe) session.join(pe, "node " + std::to_string(pe / kNodePes));

@@ -1,5 +1,5 @@
 // chime-run stayed for ever after its PEs had ended, once in some hundred starts on a busy machine:
-// the hub's thread took the wake that came with "end" for that of the news before it, and slept.
+// the hub's thread took the wake-up of "end" for that of the notification before it, and slept.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -11,7 +11,7 @@
 namespace chime::bootstrap {
 namespace {
 
-// One that listens at a name that nobody has.
+// A listener at an unused name.
 std::vector<net::Descriptor> listener() {
   std::vector<net::Descriptor> listeners;
   listeners.push_back(
@@ -25,7 +25,7 @@ TEST(Hub, EndsWhenTheOwnerSaysSoRightAfterNews) {
   for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < end; ++round) {
     Hub hub(listener(), {.token = net::random_token(), .n_pes = 1, .aborted = {}, .log = {}});
     hub.tell_lost(0, "its process ended");
-    for (int turn = round % kLongestDelay; turn > 0; --turn) sched_yield();  // meets the hub awake
+    for (int turn = round % kLongestDelay; turn > 0; --turn) sched_yield();  // the hub is awake
   }
 }
 

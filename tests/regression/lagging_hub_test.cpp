@@ -1,6 +1,6 @@
-// A hub that was late took the PEs that had come meanwhile, where they were more than 256, for
-// strangers, and the job died of "wrong token". And a PE whose message it did not read in time
-// stopped in the middle of it: what it sent next made no sense.
+// A late hub took PEs that had connected meanwhile, if they were more than 256, for strangers, and
+// the job died of "wrong token". A PE whose message the late hub did not read in time stopped in
+// the middle of it: its next message made no sense.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// A hub whose thread stands still from when a PE has asked for the job's end until it is let go.
+// A hub whose thread stops when a PE has requested the job's end, until it is released.
 struct LateHub {
   explicit LateHub(int n_pes) : n(n_pes) {
     std::vector<net::Descriptor> listeners;
@@ -65,7 +65,7 @@ TEST(LaggingHub, TakesNoPeForAStranger) {
   std::list<std::future<std::unique_ptr<HubClient>>> others;
   for (int pe = 1; pe < kPes; ++pe)
     others.push_back(std::async(std::launch::async, [&late, pe] { return late.join(pe, 60s); }));
-  // Nobody can be let in now; those that wait are to be let in later.
+  // No PE can be admitted now; those that wait must be admitted later.
   for (auto& other : others)
     ASSERT_EQ(other.wait_for(0s), std::future_status::timeout) << "the hub did not stand still";
   late.goes_on.release();

@@ -1,7 +1,7 @@
-// The hub failed what waited for a lost PE and told of the loss after that. A PE that could not
-// start did not know yet that another was lost, took the failure for its own, and ended the job
-// before the rest could say what they knew (faults.dead_pe.chime-run.init, once in some hundred
-// runs).
+// The hub failed the requests that waited for a lost PE, and reported the loss after that. A PE
+// that could not start did not know yet that another was lost, took the failure for its own, and
+// ended the job before the other PEs could report the loss (faults.dead_pe.chime-run.init, once in
+// some hundred runs).
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ void ask(HubSession& session, Message kind) {
 
 TEST(LossToldBeforeFailures, InEveryWait) {
   for (const Message kind : {Message::kNodePeers, Message::kLookup}) {
-    std::vector<Message> heard;  // by PE 0
+    std::vector<Message> heard;  // messages to PE 0
     HubSession session(2, [&](int pe, Bytes message) {
       if (pe == 0) heard.push_back(MessageReader(message).type());
     });

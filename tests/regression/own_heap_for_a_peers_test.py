@@ -1,8 +1,8 @@
 """Two PEs in process-id spaces of their own (containers): own_heap_for_a_peers_test.py <setup_pe> [<chime-run>].
 
 Both had process id 1 and, loaded alike, the same addresses. Under mpirun each took the other for a thread of its own process,
-and the other's heap for its own: puts came back to their caller. chime-run took them for PEs of two nodes, and they were not
-mapped. Exit code 77: spaces cannot be made here, or no mpirun."""
+and the other's heap for its own: puts reached the caller's own heap. chime-run took them for PEs of two nodes, and did not map
+them. Exit code 77: spaces cannot be made here, or no mpirun."""
 import os
 import shutil
 import subprocess
@@ -34,7 +34,7 @@ elif shutil.which("mpirun"):
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--timeout", "60", "-n", "2"]
 else:
     skip("mpirun is not installed (Debian: openmpi-bin)")
-# One kernel and one network namespace, where memory can be mapped: so each is the other's local peer.
+# One kernel and one network namespace, where memory can be mapped: so the two are local peers.
 done = subprocess.run(launcher + SAME_ADDRESSES + OWN_SPACE + [sys.argv[1], "exchanges_words"], text=True, timeout=90,
                       env=dict(os.environ, CHIME_P2P="auto"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                       stderr=subprocess.STDOUT)

@@ -1,6 +1,6 @@
-// The meeting of a node's PEs fell to strangers of the same user: one packet that was too long
-// ended the job, a connection that said nothing held it until its time was over, and whoever
-// listened at the name was given the job's secret.
+// Strangers of the same user could disturb the meeting of a node's PEs: one packet that was too
+// long ended the job, a silent connection held it until its time was over, and any listener at the
+// name got the job's secret.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -66,7 +66,7 @@ struct Name {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-// Knocks at every name that begins to listen, and does there what `attack` does with the socket.
+// Connects to every name that begins to listen, and calls `attack` with the socket.
 class Stranger {
  public:
   explicit Stranger(std::function<void(int)> attack)
@@ -110,7 +110,7 @@ ino_t inode_of(int fd) {
   return status.st_ino;
 }
 
-// PEs as threads: each comes when `may_come(pe)` lets it, and all must find all.
+// PEs as threads: each comes when `may_come(pe)` returns, and all must find all.
 template <class MayCome>
 void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
   std::vector<int> heaps;
@@ -143,7 +143,7 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
   for (const int heap : heaps) close(heap);
 }
 
-// The lowest PE listens at once; the others come when the stranger has been there.
+// The lowest PE listens at once; the others come after the stranger.
 void all_meet_after(const Stranger& stranger) {
   all_meet(bootstrap::create_unique_id("lo"), [&](int pe, bootstrap::Bootstrap&) {
     const auto end = Clock::now() + 10s;
@@ -159,7 +159,7 @@ TEST(NodeExchange, APacketThatIsTooLongIsTheStrangersProblem) {
   }));
 }
 
-TEST(NodeExchange, ASilentConnectionHoldsNobodyUp) {
+TEST(NodeExchange, ASilentConnectionDelaysNone) {
   all_meet_after(Stranger([](int) {}));
 }
 
@@ -182,7 +182,7 @@ TEST(NodeExchange, GarbageWithDescriptorsIsDropped) {
   }));
 }
 
-// Sits at `name`, takes all who come, and keeps all that they say.
+// Listens at `name`, accepts all connections, and keeps all bytes that arrive.
 class Squatter {
  public:
   explicit Squatter(const std::string& name) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -192,7 +192,7 @@ class Squatter {
     thread_ = std::thread([this] { serve(); });
   }
   ~Squatter() { stop(); }
-  // What was said.
+  // Returns the bytes.
   std::string stop() {
     if (thread_.joinable()) {
       shutdown(fd_, SHUT_RDWR);
@@ -217,12 +217,12 @@ class Squatter {
   std::thread thread_;
 };
 
-// Where the lowest PE would listen: what a stranger saw before the PEs left and came again.
+// The lowest PE's future name; a stranger saw it before the PEs left and joined again.
 std::string first_name(const bootstrap::Bootstrap& job) {
   return node_names(node_credentials(job), 0).front().text().substr(1);
 }
 
-TEST(NodeExchange, WhoTookTheNameBeforeGetsNothingAndStopsNobody) {
+TEST(NodeExchange, AnEarlierOwnerOfTheNameGetsNothingAndStopsNone) {
   std::optional<Squatter> squatter;
   std::promise<void> sits;
   const auto has_come = sits.get_future().share();
@@ -237,7 +237,7 @@ TEST(NodeExchange, WhoTookTheNameBeforeGetsNothingAndStopsNobody) {
   });
   const std::string heard = squatter->stop();
   const std::string_view known(reinterpret_cast<const char*>(secret.data()), secret.size());
-  EXPECT_EQ(heard.find(known), std::string::npos) << "the secret was told to a stranger";
+  EXPECT_EQ(heard.find(known), std::string::npos) << "a stranger received the secret";
 }
 
 }  // namespace

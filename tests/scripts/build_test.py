@@ -1,5 +1,5 @@
-"""How a build is told (lib.sh, for all scripts): how far it is, the compiler's words only on failure, and whose a build
-folder is that cannot be written."""
+"""A build's output (lib.sh, for all scripts): its progress, the compiler's messages only on failure, and the owner of a build
+folder that cannot be written."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 
 from stage import NOBODY, Stage
 
-# Configures at once; then builds three files, each SLOWNESS seconds.
+# Configures at once; then builds three files in SLOWNESS seconds each.
 CMAKE = """
 [ "$1" = --build ] || { echo "-- Configuring done: $*"; exit; }
 for step in 1 2 3; do echo "[$step/3] Building CXX object $step.o"; sleep "$SLOWNESS"; done
@@ -18,7 +18,7 @@ BUILD = 'set -u; . scripts/lib.sh; build_preset cpu chime; echo "status $?"'
 
 
 def check_progress(stage):
-    quick = {"STATUS": "0", "SLOWNESS": "0", "PRESET": ""}  # whoever runs this may have chosen one
+    quick = {"STATUS": "0", "SLOWNESS": "0", "PRESET": ""}  # the caller of this test may have chosen a preset
     done = stage.run("bash", "-c", BUILD, **quick)
     stage.true(done.stdout == "status 0\n", f"a quick build is not silent:\n{done.stdout}")
     log = (stage.project / "build/cpu/build.log").read_text()
@@ -44,7 +44,7 @@ def check_other_place(stage):
 
 
 def check_others_folder(stage):
-    """As another user's: root's, seen by nobody; or, where this test is not root's, read-only."""
+    """As a folder of another user: root's, used by nobody; or, where this test does not run as root, a read-only one."""
     user = NOBODY if os.getuid() == 0 else None
     stage.project.chmod(0o755)
     log = stage.project / "build/cpu/build.log"
@@ -69,7 +69,7 @@ def check_preset(stage):
     stage.play("ctest", "echo played")
     with open(stage.project / "scripts/lib.sh", "a") as lib:  # this machine may have one where lib.sh looks
         lib.write('find_nvcc() { [ "${TOOLKIT-}" ]; }\n')
-    quick = {"STATUS": "0", "SLOWNESS": "0", "PRESET": ""}  # whoever runs this may have chosen one
+    quick = {"STATUS": "0", "SLOWNESS": "0", "PRESET": ""}  # the caller of this test may have chosen a preset
 
     def preset(**variables):
         done = stage.run("scripts/test", **(quick | variables))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""compat_check_test.py <source folder>: scripts/compat-check takes what is committed, says what a program's own check said, and
+"""compat_check_test.py <source folder>: scripts/compat-check uses committed sources, prints the output of a program's own check, and
 fails with it. The compiler and the launchers are a few lines each."""
 
 import os

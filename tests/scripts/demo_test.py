@@ -101,7 +101,7 @@ def check_arguments(stage):
         stage.silent_of(done, "packages", "building")
 
 
-# Plays particles: the last of its words after --json is where its numbers go.
+# Plays particles: writes its numbers to the last word after --json.
 CHIME_RUN = """
 while [ "$1" != --json ]; do shift; done
 [ "$STATUS" = 77 ] && { echo "particles: planted" >&2; exit 1; }
@@ -134,7 +134,7 @@ def check_demo(stage):
     stage.says(done, "differs from LAMMPS's reference to 1.0e-03: FAILED", "demo: FAILED")
     stage.silent_of(done, "every verdict is")
 
-    # What an earlier demo left is no result of this one.
+    # The files of an earlier demo are no result of this one.
     result.write_text(json.dumps(validated()))
     stage.run("scripts/demo", "2", **play)
     done = stage.run("scripts/demo", "2", **{**play, "STATUS": "77"})

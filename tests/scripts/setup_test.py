@@ -5,7 +5,7 @@ import sys
 from stage import Stage
 
 CHATTER = "debconf: delaying package configuration, since apt-utils is not installed"
-# What apt-get says of two packages that are installed.
+# apt-get's output for two installed packages.
 APT_GET = f"""
 echo "$*" >>"$CALLS"
 [ "$STATUS" = 0 ] || {{ echo "E: Unable to fetch http://mirror/g++ 404"; exit "$STATUS"; }}
@@ -36,7 +36,7 @@ def main():
     stage.silent_of(done, CHATTER, "Unpacking", "Get:", "set up")
     stage.true("install -y --no-install-recommends g++ cmake" in calls.read_text(), f"apt-get was asked: {calls.read_text()}")
 
-    # What a release does not have and can do without: asked for with the lists, old and new, and then left out.
+    # An optional package that a release lacks: requested with the lists, old and new, and then left out.
     stage.play("apt-cache", 'case $1 in madison) [ "$2" = clang-19 ] || echo "$2 | 1.0 | http://mirror" ;; policy) echo "  Candidate: 3.25.1" ;; esac')
     stage.play("python3", "exit 0")  # fetches a disassembler
     calls.unlink()

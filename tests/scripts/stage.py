@@ -1,4 +1,4 @@
-"""What the tests here share: a copy of scripts/, programs that play others', and checks that say what they saw."""
+"""Shared code of the tests here: a copy of scripts/, programs that play others, and checks that print their input."""
 
 import os
 import pathlib
@@ -33,19 +33,19 @@ class Stage:
         path.chmod(0o755)
 
     def environment(self, extra):
-        # Not what whoever runs these tests has chosen for the scripts: .ci/run does.
+        # Without the settings of the caller's environment: .ci/run has some.
         own = {name: value for name, value in os.environ.items() if name not in CHOSEN}
         return {**own, "PATH": f"{self.bin}:{os.environ['PATH']}", "LC_ALL": "C", **extra}
 
     def run(self, *command, user=None, **extra):
-        """`user`: who runs it, where this test is root's."""
+        """`user`: the user who runs it, if this test runs as root."""
         return subprocess.run([str(word) for word in command], cwd=self.project, env=self.environment(extra),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=60, check=False,
                               **({"user": user, "group": user, "extra_groups": []} if user else {}))
 
     def on_terminal(self, *command, **extra):
-        """What it writes to a terminal."""
+        """Returns its output to a terminal."""
         mine, its = pty.openpty()
         process = subprocess.Popen([str(word) for word in command], cwd=self.project, env=self.environment(extra),
                                    stdin=its, stdout=its, stderr=its)
@@ -74,7 +74,7 @@ class Stage:
             self.true(word not in done.stdout, f"'{word}' is in:\n{done.stdout}")
 
     def explains_itself(self, script, usage):
-        """Asked for help it says on stdout how it is used, calls nobody, and that is no error."""
+        """With --help it prints its usage on stdout, calls no program, and succeeds."""
         for option in ("-h", "--help"):
             done = self.run("bash", "-c", f"{script} {option} 2>/dev/null")
             self.true(done.returncode == 0, f"{script} {option} ended with {done.returncode}:\n{done.stdout}")

@@ -1,12 +1,11 @@
 #!/bin/bash
-# arrows.sh <source folder> <views> <compiler>: an include along the arrows is found, with all that it
-# includes, and one against them is not.
-# <views> has a line for each folder: its name and the include directories that the build gives its sources.
+# arrows.sh <source folder> <views> <compiler>: an include along the arrows is found, with all its own includes, and one against them is not.
+# <views> has a line for each folder: its name and the include directories of its sources in the build.
 set -u
 cd "$1" || exit 1
 views=$2 compiler=$3 status=0 tried=0
 
-# A header that stands for a folder, as others would include it.
+# The header that others would include from a folder.
 header_of() {
   case $1 in
     include) echo chime/error.h ;;

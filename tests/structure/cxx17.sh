@@ -1,13 +1,13 @@
 #!/bin/bash
-# cxx17.sh <compiler> <source folder> <views>: what needs C++20 says so to a compiler of C++17 in one error, and no other
-# follows: each public header alone, and a program. Headers of C, and chime.h with CHIME_HOST_ONLY, do without C++20.
+# cxx17.sh <compiler> <source folder> <views>: code that needs C++20 reports that to a C++17 compiler in one error, without further errors: each
+# public header alone, and a program. Headers of C, and chime.h with CHIME_HOST_ONLY, need no C++20.
 set -u
 compiler=$1 status=0 refused=0 accepted=0
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
 cd "$2" || exit 1
 case $compiler in
   *nvcc) language=cu read_it=(-cuda -o /dev/null) compile_it=(-cuda -o /dev/null) ;;
-  # The error is the preprocessor's, and ends what is told: clang would compile the rest without a word.
+  # The error is the preprocessor's, and must end the output: clang would compile the rest without errors.
   *) language=c++ read_it=(-E -o /dev/null) compile_it=(-fsyntax-only -Wall -Wextra -Werror) ;;
 esac
 read -r -a directories < <(sed -n 's/^user //p' "$3")
@@ -16,7 +16,7 @@ for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# errors <source text> <option>...: what the compiler says of it.
+# errors <source text> <option>...: the compiler's errors.
 errors() {
   printf '%s\n' "$1" >"$scratch/one"
   "$compiler" "${flags[@]}" "${@:2}" -x "$language" "$scratch/one" 2>&1

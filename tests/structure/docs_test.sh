@@ -1,6 +1,6 @@
 #!/bin/bash
-# docs_test.sh <source folder> <scratch folder>: docs/site/build.py builds a small tree, and refuses each planted fault in words that
-# say where it is.
+# docs_test.sh <source folder> <scratch folder>: docs/site/build.py builds a small tree, and refuses each planted fault with a message that locates
+# it.
 set -u
 builder=$1/docs/site/build.py scratch=$2 failed=0
 command -v mkdocs >/dev/null || { echo "skipped: no mkdocs on this machine (scripts/setup ci installs it, with mkdocs-material)"; exit 77; }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# headers_alone.sh <compiler> <public|all> <source folder> <views> <scratch folder> [compiler cache]: each public header, or each that users'
-# kernels see, compiles by itself, twice in one file, without a warning; what C programs include also as C.
+# headers_alone.sh <compiler> <public|all> <source folder> <views> <scratch folder> [compiler cache]: each public header, or each header of users'
+# kernels, compiles by itself, twice in one file, without a warning; headers that C programs include also as C.
 set -u
 compiler=$1 which=$2 scratch=$5 cache=${6-} status=0 count=0
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
@@ -9,7 +9,7 @@ flags=(-Wall -Wextra -Werror)
 read -r -a directories < <(sed -n 's/^user //p' "$4")
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 
-# To an object, which a compiler cache can keep. What says nothing of its own is whole if what it includes is found.
+# To an object, which a compiler cache can keep. A header without own declarations only needs its includes to be found.
 check() {  # <language> <standard> <header>
   local file=$scratch/alone compile=(${cache:+"$cache"} "$compiler" -c)
   count=$((count + 1))
@@ -22,7 +22,7 @@ check() {  # <language> <standard> <header>
 
 only_includes() { [ -f "include/$1" ] && ! grep -qvE "^(//.*|#include .*|#pragma once|)\$" "include/$1"; }
 
-# chime/nvrtc stands for the standard's headers where there are none.
+# chime/nvrtc replaces the standard's headers where there are none.
 public_headers() {
   (cd include && find chime compat -path chime/nvrtc -prune -o '(' -name '*.h' -o -name '*.hpp' -o -name '*.cuh' ')' -print) | sort
 }

@@ -10,7 +10,7 @@ import sys
 
 source, views, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 PATTERN_WORD = re.compile(r"`(chimex?_[^`]+)`")
-# What inline functions of the headers call, and a type.
+# Names that inline functions of the headers call, and a type.
 BEHIND = re.compile(r"chimex?_host_|chimex_status$")
 
 
@@ -40,7 +40,7 @@ def main():
     patterns = {pattern: expression(pattern, types) for pattern in PATTERN_WORD.findall(index)}
     missing = sorted(name for name in names if not any(pattern.match(name) for pattern in patterns.values()))
     empty = [word for word, pattern in patterns.items() if not any(pattern.match(name) for name in names)]
-    # Each alternative of a pattern must be there, too, for some type.
+    # Each alternative of a pattern must also exist, for some type.
     for word in patterns:
         for one in alternatives(word):
             if not any(expression(one, types).match(name) for name in names):

@@ -1,7 +1,6 @@
 #!/bin/bash
-# library_shows.sh <libchime.so>: it shows the names of its headers and no other: a template of the standard library or of
-# fmt, or a sanitizer's hook, would stand in for the program's own, which may be another version. And it stays: a dlclose
-# would take it from under its threads.
+# library_shows.sh <libchime.so>: it exports the names of its headers and no other: a template of the standard library or of fmt, or a sanitizer's
+# hook, would replace the program's own, which may be another version. And it stays loaded: a dlclose would unmap it under its threads.
 set -u
 shown=$(nm -D --defined-only "$1" | awk '{print $3}')
 count=$(wc -l <<<"$shown")

@@ -1,6 +1,6 @@
 #!/bin/bash
-# links.sh <source folder>: every relative link of every page leads to something, and every folder with sources of the map in
-# docs/architecture.md has a README. Each test that docs/porting.md calls as a witness exists: its folder, and its name there.
+# links.sh <source folder>: every relative link of every page has a target, and every folder with sources in the map of docs/architecture.md has a
+# README. Each test that docs/porting.md names exists: its folder, and its name there.
 set -u
 cd "$1" || exit 1
 status=0 count=0
@@ -20,8 +20,8 @@ for folder in include/chime include/chime/abi device device/simt bootstrap host 
   status=1
 done
 
-# The last column of a row of four: a place under tests/, or several, each with tests in backticks. A place without a slash may be
-# one beside the last. The last part of a name of ctest's is looked for: compat `mpi.parts`.
+# The last column of a row of four: a folder under tests/, or several, each with tests in backticks. A folder without a slash may be one beside the
+# last. The last part of a ctest name is looked up: compat `mpi.parts`.
 witnesses=0 beside=
 while IFS= read -r witness; do
   place=${witness%%\`*} place=${place%% }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# no_cuda_toolkit.sh <build folder>: a build for the CPU device or the softgpu uses nothing of a CUDA toolkit, even on a machine that
-# has one. Headers of the softgpu have the same names, and are Chime's.
+# no_cuda_toolkit.sh <build folder>: a build for the CPU device or the softgpu uses no file of a CUDA toolkit, even on a machine with one. Headers of
+# the softgpu have the same names, and belong to Chime.
 set -u
 cd "$1" || exit 1
 toolkit='/cuda(-[0-9.]+)?/(bin|include|lib|lib64|targets)([/" ]|$)|/cuda_(runtime|fp16|bf16)[a-z_]*\.h|nvcc'

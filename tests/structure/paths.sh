@@ -1,12 +1,12 @@
 #!/bin/bash
-# paths.sh <compiler> <views>: CHIME_PATHS names paths: one of them, several, all; anything else is an error that says what it may be.
+# paths.sh <compiler> <views>: CHIME_PATHS names paths: one of them, several, all; any other word is an error that lists the valid ones.
 set -u
 compiler=$1 status=0
 read -r -a directories < <(sed -n 's/^user //p' "$2")
 flags=(-std=c++20 -fsyntax-only -x c++)
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 
-# said <value>: what the compiler says of a program whose CHIME_PATHS is <value>; its exit status.
+# said <value>: the compiler's output for a program whose CHIME_PATHS is <value>; its exit status.
 said() { echo '#include "chime/device/path/paths.cuh"' | "$compiler" "${flags[@]}" "-DCHIME_PATHS=$1" - 2>&1; }
 
 for value in CHIME_PATH_P2P CHIME_PATH_NIC CHIME_PATH_PROXY CHIME_PATH_ALL 'CHIME_PATH_P2P | CHIME_PATH_NIC'; do
@@ -18,7 +18,7 @@ for value in p2p 0 1 '1 << 4' 'CHIME_PATH_P2P | 1'; do
     { echo "CHIME_PATHS=$value: $words"; status=1; }
 done
 
-# What a program does not ask for is not compiled.
+# Paths that a program does not select are not compiled.
 compiled() {
   echo '#include "chime/device/path/paths.cuh"
 static_assert(chime::detail::kIsCompiled<chime::Path::'"$2"'> == '"$3"');' | "$compiler" "${flags[@]}" "-DCHIME_PATHS=$1" - ||

@@ -1,2 +1,1 @@
-// Stands for a file that links one target: CMake wants a source, the tests want its include
-// directories.
+// A file that links one target: CMake needs a source, the tests need its include directories.

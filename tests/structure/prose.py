@@ -16,7 +16,7 @@ def breaks_off(line: str, following: str) -> bool:
     if not here or not there or here[1] != there[1]:
         return False
     text, rest = here[2], there[2]
-    if "  " in text or "  " in rest or text.startswith("PTX "):  # a table; what machine code shall be
+    if "  " in text or "  " in rest or text.startswith("PTX "):  # a table; expected machine code
         return False
     fits = len(line) + 1 + len(rest.split()[0]) <= ROOM
     return fits and bool(re.search(r"[A-Za-z0-9,]$", text)) and bool(re.match(r"[a-z0-9(]", rest))

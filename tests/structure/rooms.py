@@ -28,9 +28,9 @@ ORDER = [
     "host/ops",
     "host/setup",
 ]
-# Neither of them knows another one.
+# Neither of these two includes the other.
 BESIDE_EACH_OTHER = {"host/transport/p2p", "host/transport/mlx5", "host/transport/ofi"}
-# The highest room puts the proxy together with the transports that it drives.
+# The highest room joins the proxy with the transports that it drives.
 SEES_PROXY = "host/setup"
 INCLUDE = re.compile(r'^#include "((?:host|proxy)/[^"]+)"', re.MULTILINE)
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# softnic_variables.sh <source folder>: each variable that the softnic knows (kVariables in softnic/observe/settings.cpp) has its
-# row in docs/softnic.md, each row is one of them, and the softnic and softnic-run read no others.
+# softnic_variables.sh <source folder>: each variable of the softnic (kVariables in softnic/observe/settings.cpp) has its row in docs/softnic.md, each
+# row is one of them, and the softnic and softnic-run read no others.
 set -u
 cd "$1" || exit 1
 status=0

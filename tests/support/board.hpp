@@ -1,7 +1,7 @@
-// A page that all PEs of a World share, independent of the library under test: who failed, who has
-// arrived at a barrier.
+// A page that all PEs of a World share, independent of the library under test: the PE that failed,
+// the PEs that have arrived at a barrier.
 //
-// One for PEs that are threads; for PEs that are processes it lives in a memfd that the processes
+// One for PEs that are threads; for PEs that are processes it lies in a memfd that the processes
 // inherit. Tests meet here and not at Chime's own barrier, so that a broken barrier fails a test
 // and does not hang the runner.
 #pragma once
@@ -24,10 +24,10 @@ class Board {
   int fd() const { return fd_; }
   int pes() const { return page_->pes; }
 
-  // Waits for all PEs. False if they did not all come before `limit`.
+  // Waits for all PEs. False if some PE did not arrive before `limit`.
   bool barrier(std::chrono::milliseconds limit);
 
-  // The first PE that fails is remembered.
+  // The board keeps the first PE that fails.
   void fail(int pe);
   // -1: none.
   int failed_pe() const { return page_->failed_pe.load(); }

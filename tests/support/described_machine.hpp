@@ -1,7 +1,7 @@
-// Machines that hwloc is told of, with devices: its own synthetic ones have none.
+// Machine descriptions for hwloc, with devices: its synthetic machines have none.
 //
-// A machine is written as it is built: package(0, {0, 3}, bridge(...)), each part with what it
-// holds. One exists while its DescribedMachine does.
+// A machine is written as it is built: package(0, {0, 3}, bridge(...)), each part with its
+// contents. It is in force while its DescribedMachine exists.
 #pragma once
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// What the environment tells the tests. CTest sets these; by hand, only CHIME_TEST_WORLD is needed.
+// The tests' environment variables. CTest sets these; by hand, only CHIME_TEST_WORLD is needed.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,7 @@ namespace chime::tests {
 // CHIME_TEST_WORLD: the World to run in. "cpu-p2p-2threads" if unset.
 std::string world_from_environment();
 
-// CHIME_TEST_WORLD_MUST=1: worlds.txt says that this World must run here, so that a skip is a
-// failure.
+// CHIME_TEST_WORLD_MUST=1: this World must run here, by worlds.txt, so that a skip is a failure.
 bool world_must_run();
 
 // CHIME_TEST_GPU_EACH=1: kernels of this program find their PE in their unit's state, of which a
@@ -27,8 +26,8 @@ int seed_count();
 // CHIME_TEST_FIRST_SEED: the first of them (1); to repeat the one that a failure printed.
 int first_seed();
 
-// CHIME_TEST_BOARD: the inherited file descriptor of the board; -1 in a process that nobody started
-// so.
+// CHIME_TEST_BOARD: the inherited file descriptor of the board; -1 in a process that inherited
+// none.
 int inherited_board();
 
 }  // namespace chime::tests

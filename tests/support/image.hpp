@@ -1,8 +1,8 @@
-// A byte-exact picture of a piece of memory: what every byte must be after a transfer, guard bytes
-// around and between the pieces included.
+// A byte-exact picture of a piece of memory: the expected value of every byte after a transfer,
+// including guard bytes around and between the pieces.
 //
-// A list of Pieces lays out one source and one target region. Every piece has its own window in
-// both, fenced by guard bytes; all are moved in one kernel and checked in one comparison, which
+// A list of Pieces lays out one source and one target region. Every piece has a separate window in
+// both, fenced by guard bytes. One kernel moves all pieces, and one comparison checks them; it
 // names the piece and the distance of the first wrong byte from its ends.
 #pragma once
 
@@ -18,14 +18,14 @@ namespace chime::tests {
 
 inline constexpr std::byte kGuard{0xA5};
 
-// `count` elements that start `source_skip` / `target_skip` elements behind a 64-byte boundary.
+// `count` elements that start `source_skip` / `target_skip` elements after a 64-byte boundary.
 struct Shape {
   std::size_t count;
   unsigned source_skip, target_skip;
 };
 
 // Zero-length, around the widths of stores (4, 8, 16 bytes), around a warp and a block of those,
-// every misalignment of the two sides.
+// with every misalignment of the two sides.
 inline std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (std::size_t count : {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 129, 517, 1031})
@@ -61,7 +61,7 @@ class Picture {
   std::size_t bytes() const { return bytes_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  // The source region of PE `pe`: every byte different from its neighbours and from the guard.
+  // The source region of PE `pe`: every byte differs from its neighbours and from the guard.
   std::vector<std::byte> source(int pe) const {
     std::vector<std::byte> image(bytes_);
     for (std::size_t i = 0; i < image.size(); ++i) image[i] = pattern(pe, i);

@@ -1,7 +1,7 @@
 // Entry of every test program that runs in a World.
 //
 // Exit status: 0 passed, 1 failed, 77 this machine has no such World (with the reason). A World of
-// processes that was not started by chime-run starts itself under it, with a board for its PEs; one
+// processes that chime-run did not start starts itself under it, with a board for its PEs; a World
 // over hosts first makes those, and starts itself on the first of them.
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ std::string world_argument(int argc, char** argv) {
   return world_from_environment();
 }
 
-// Replaces this process by `command` and behind it `program`. Returns only on failure.
+// Replaces this process by `command`, followed by `program`. Returns only on failure.
 int become(std::vector<std::string> command, const std::vector<char*>& program) {
   std::vector<char*> words;
   for (std::string& word : command) words.push_back(word.data());
@@ -80,7 +80,7 @@ void silence_other_pes() {
 }
 
 // The first failed fact is the last: its PEs may have left the job in any state, which is also why
-// a failed program leaves without finalize.
+// a failed program exits without finalize.
 int run_facts() {
   silence_other_pes();
   GTEST_FLAG_SET(fail_fast, true);

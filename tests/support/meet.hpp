@@ -1,5 +1,5 @@
-// How the PEs of a test meet who have a bootstrap and nothing above it, which has no barrier: each
-// leaves an endpoint info, PE 0 finds them all and leaves one that all others find.
+// A meeting of a test's PEs that have only a bootstrap, which has no barrier: each PE publishes an
+// endpoint info; PE 0 finds them all and publishes one that all others find.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace chime::bootstrap::test {
 
-// How often `rank` of a job has met: a launcher keeps the endpoint infos, so each time has a key of
-// its own.
+// How often `rank` of a job has met: a launcher keeps the endpoint infos, so each meeting has a
+// separate key.
 inline int next_meeting_of(const Bootstrap& job) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, int> meetings;
@@ -22,8 +22,8 @@ inline int next_meeting_of(const Bootstrap& job) {
   return ++meetings[{job.job_id(), job.rank()}];
 }
 
-// Returns when all PEs have called it as often as this one has. Throws BootstrapError at
-// `deadline`, and when PE 0, or for PE 0 any PE, is known to be gone without having called it.
+// Returns when all PEs have called it as often as this one. Throws BootstrapError at `deadline`,
+// and when PE 0, or on PE 0 any PE, is known to be gone without having called it.
 inline void meet(Bootstrap& job,
                  Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)) {
   const std::string key = "meeting " + std::to_string(next_meeting_of(job));
@@ -31,7 +31,7 @@ inline void meet(Bootstrap& job,
     for (int pe = 1; pe < job.size(); ++pe) job.lookup(pe, key, deadline);
     return job.publish(key, {});
   }
-  // PE 0 may hold the hub and end when it has met, so what is asked must be there before.
+  // PE 0 may hold the hub and end after its meeting, so this PE asks before it publishes.
   std::promise<Answer> met;
   auto future = met.get_future();
   const Question question =

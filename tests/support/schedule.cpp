@@ -6,7 +6,7 @@ namespace chime::tests {
 
 namespace {
 
-// In weak mode the executor makes the stores, late, and TSan does not see what the executor does:
+// In weak mode the executor makes the stores, late, and TSan does not see the executor's accesses:
 // it finds the same missing orders where the kernels store themselves.
 #if defined(CHIME_TSAN)
 constexpr bool kSeesWeakStores = false;
@@ -14,8 +14,8 @@ constexpr bool kSeesWeakStores = false;
 constexpr bool kSeesWeakStores = true;
 #endif
 
-// What the environment asked for, before the first Schedule: PEs that are threads share the
-// options, so that none may take another's for it.
+// The options of the environment, before the first Schedule: PEs that are threads share the
+// options, so that none may take another's Schedule for them.
 const simt::Options& initial_options() {
   static const simt::Options initial = simt::options();
   return initial;

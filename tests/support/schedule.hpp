@@ -11,7 +11,7 @@
 namespace chime::tests {
 
 // Sets how this process's next kernels are scheduled, until the end of the scope. All PEs of a
-// World take the same. A GPU has its own schedule and its own weak memory, and asks nobody.
+// World use the same. A GPU has its own schedule and weak memory, and ignores this.
 class Schedule {
  public:
   Schedule(std::uint64_t seed, bool weak);
@@ -21,7 +21,7 @@ class Schedule {
 };
 
 // Runs `body(seed)` on this PE for CHIME_TEST_SEEDS seeds, kernels in weak-memory mode. Stops at
-// the first seed that fails, and says how to repeat it.
+// the first seed that fails, and prints how to repeat it.
 template <class Body>
 void for_each_seed(Pe& pe, Body&& body) {
   const int first = first_seed(), count = seed_count();

@@ -25,9 +25,9 @@ struct Row {
   const char* name;
 };
 
-// What moves or changes a value uses its size and its alignment alone, so that accesses of all
-// types with the same two are the same. A build with CHIME_TEST_TYPES=names or sizes runs with
-// these of them, of which some have a sign; the data of each type are compared in the others.
+// Code that moves or changes a value uses only its size and its alignment, so that accesses of all
+// types with the same two are the same. A build with CHIME_TEST_TYPES=names or sizes uses these
+// types, some of which have a sign; other programs compare the data of each type.
 template <class T>
 constexpr bool is_looked_at() {
 #ifdef CHIME_TEST_ONE_TYPE_A_SIZE
@@ -41,9 +41,9 @@ constexpr bool is_looked_at() {
 #endif
 }
 
-// Names of the C API, whose kernels are as many as names: with CHIME_TEST_TYPES=sizes those of one
-// type. What the dots say must depend on the argument of a generic lambda, so that nothing of
-// others is compiled.
+// Names of the C API, with a kernel for each name: with CHIME_TEST_TYPES=sizes those of one type.
+// The macro's argument must depend on the parameter of a generic lambda, so that nothing of other
+// types is compiled.
 template <class T>
 constexpr bool is_named() {
 #ifdef CHIME_TEST_ONE_TYPE_OF_NAMES
@@ -62,7 +62,7 @@ constexpr bool is_named() {
     SCOPED_TRACE("type " #NAME);         \
     BODY(Row<TYPE>{#NAME});              \
   }
-// Few, and each has code of its own.
+// Few, each with separate code.
 #define CHIME_TEST_EVERY_ROW(NAME, TYPE, BODY) \
   {                                            \
     SCOPED_TRACE("type " #NAME);               \
@@ -97,8 +97,8 @@ void for_each_float_amo_type(Body&& body) {
 #undef CHIME_TEST_EVERY_ROW
 #undef CHIME_TEST_ROW
 
-// How many groups of a kind a kernel of this test runs with, and which one the calling thread is
-// in. Blocks have a partly filled last warp, so that groups are not all of one size.
+// The number of groups of a kind in a kernel of this test, and the index of the calling thread's
+// group. Blocks have a partly filled last warp, so that groups differ in size.
 template <class Group>
 struct Crowd;
 

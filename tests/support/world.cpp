@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How long the other PEs may go on after one failed: long enough for their own messages.
+// How long the other PEs may run after one has failed: long enough for their own messages.
 constexpr milliseconds kGraceAfterFailure{2000};
 
 [[noreturn]] void reject(std::string_view text, const std::string& why) {
@@ -85,7 +85,7 @@ void Pe::stop_with_launch_error(int status) {
 namespace {
 
 // Ends this process when a fact hangs, or when a PE has failed and the others do not end by
-// themselves. Runs beside the bodies; looks at the board only.
+// themselves. Runs beside the bodies; reads the board only.
 class Watch {
  public:
   explicit Watch(Board& board) : board_(board), thread_([this] { run(); }) {}
@@ -98,13 +98,13 @@ class Watch {
     thread_.join();
   }
 
-  // What this process does from now on, within the limit of one fact.
+  // The activity of this process from now on, within the limit of one fact.
   void begin(std::string activity) {
     std::lock_guard lock(mutex_);
     activity_ = std::move(activity);
     begun_ = steady_clock::now();
   }
-  // What it waits for within that.
+  // The wait within that.
   void waits_for(std::string what) {
     std::lock_guard lock(mutex_);
     waits_for_ = std::move(what);
@@ -146,10 +146,10 @@ class Watch {
   std::thread thread_;
 };
 
-// The PE of the calling thread, for failures: -1 outside of bodies.
+// The PE of the calling thread, for failure messages: -1 outside of bodies.
 thread_local int this_pe = -1;
 
-// Remembers on the board which PE failed, as soon as it does.
+// Records on the board which PE failed, as soon as it does.
 class FailureListener : public testing::EmptyTestEventListener {
  public:
   FailureListener(Board& board, Watch& watch, int process_pe)
@@ -195,7 +195,7 @@ class World::Crew {
   virtual int printing_pe() const { return 0; }
 };
 
-// PEs as threads of this process. Each is made a PE by a unique id, once, and then waits for
+// PEs as threads of this process. Each becomes a PE by a unique id, once, and then waits for
 // bodies.
 class World::ThreadCrew : public World::Crew {
  public:

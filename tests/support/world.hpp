@@ -1,6 +1,6 @@
-// A World: where a fact is tested. Device (cpu, cuda, softgpu) x path to the peers (p2p) x number
-// of PEs x PEs as threads of one process or as processes, on one host or several. It names itself:
-// "cpu-p2p-4threads", "cpu-2hosts-tcp-4processes".
+// A World: the environment of a fact. Device (cpu, cuda, softgpu) x path to the peers (p2p) x
+// number of PEs x PEs as threads of one process or as processes, on one host or several. Its name
+// lists these: "cpu-p2p-4threads", "cpu-2hosts-tcp-4processes".
 //
 //   IN_EVERY_WORLD(PutSignal, DataIsVisibleBeforeSignal) {
 //     world.spawn(2, [](Pe& pe) { ... });
@@ -8,7 +8,7 @@
 //
 // A test program runs in one World, named by --world= or CHIME_TEST_WORLD; CTest runs it once per
 // World of worlds.txt. The job is initialised once and serves all facts of the program. The first
-// PE that fails a fact ends the program on all PEs: the others may wait for it for ever.
+// PE that fails a fact ends the program on all PEs, because the others may wait for it for ever.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@
 
 namespace chime::tests {
 
-// What a World's device is. A test program is compiled for one of them.
+// A World's device. A test program is compiled for one of them.
 struct WorldDevice {
   std::string_view name;
   bool is_gpu;                // to Chime and to the program's compiler
@@ -42,20 +42,20 @@ inline constexpr WorldDevice kWorldDevices[] = {
 };
 enum class WorldPes { kThreads, kProcesses };
 
-// What a World's name says. Paths other than p2p come with their code.
+// The parts of a World's name. Paths other than p2p come with their code.
 struct WorldName {
   WorldDevice device = kWorldDevices[0];
   std::string path = "p2p";
   int pes = 1;
   WorldPes kind = WorldPes::kThreads;
 
-  // "cpu-p2p-4threads"; throws std::invalid_argument that says what is wrong with the name.
+  // "cpu-p2p-4threads"; throws std::invalid_argument with the fault of the name.
   static WorldName parse(std::string_view text);
   std::string text() const;
   int hosts() const;
 };
 
-// One PE of the World, in its own thread: what a body may ask of it.
+// One PE of the World, in its own thread: the interface for bodies.
 class Pe {
  public:
   Pe(int rank, int size) : rank_(rank), size_(size) {}
@@ -73,8 +73,8 @@ class Pe {
   void barrier() const { chime_barrier_all(); }
 
   // Runs a kernel and waits for it, on the PE's own stream unless another is named: PEs that are
-  // threads have one default stream of a GPU between them, on which the kernel of one would wait
-  // for that of the other, and that for it. A kernel that cannot run fails the fact.
+  // threads share one default stream of a GPU, on which the kernel of one PE would wait for that of
+  // the other, and that for it. A kernel that cannot run fails the fact.
   template <class... P, class... A>
   void run(exec::LaunchConfig config, void (*kernel)(P...), A&&... arguments) const {
     if (config.stream == exec::Stream{}) config.stream = stream();
@@ -102,7 +102,7 @@ class Pe {
 
  private:
   [[noreturn]] static void stop_with_launch_error(int status);
-  exec::Stream stream() const;  // made when it is first asked for
+  exec::Stream stream() const;  // made at the first call
 
   int rank_, size_;
   mutable exec::Stream stream_ = {};
@@ -160,7 +160,7 @@ class Symmetric {
   T* data_;
 };
 
-// Memory of this PE's device that no other PE knows.
+// Memory of this PE's device that is not shared with other PEs.
 template <class T>
 class Private {
  public:
@@ -203,7 +203,7 @@ class World {
 
   const std::string& name() const { return text_; }
   bool maps_all() const { return name_.path == "p2p"; }  // PEs map each other's memory
-  // How many PEs' memory each PE maps, its own among them.
+  // The number of PEs whose memory each PE maps, its own among them.
   int mapped_pes() const;
   int pes() const { return name_.pes; }
   int pes_of_a_host() const { return name_.pes / name_.hosts(); }
@@ -212,7 +212,7 @@ class World {
   bool has_seeded_schedules() const { return name_.device.runs_on_the_executor; }
   bool has_a_gpu() const { return name_.device.is_gpu; }
 
-  // Runs `body` on every PE of this World, and ends when it has ended on all of them. The fact
+  // Runs `body` on every PE of this World, and returns when it has ended on all of them. The fact
   // needs at least `pes` PEs: a smaller World skips it.
   void spawn(int pes, const std::function<void(Pe&)>& body);
 

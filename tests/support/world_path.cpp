@@ -24,7 +24,7 @@ WorldPath by_fabric(const std::string& provider) {
                           {"CHIME_FABRIC", provider == "tcp" ? "tcp;ofi_rxm" : provider}}};
 }
 
-// What follows nic-, lazy-, few-, proxy- or mix-.
+// The name after nic-, lazy-, few-, proxy- or mix-.
 std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
   if (kind != "proxy")
     for (const char* backend : {"verbs", "devx"})
@@ -36,7 +36,7 @@ std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
   return std::nullopt;
 }
 
-// "2hosts-tcp": of the node's PEs nothing is said, so that they map each other as they would.
+// "2hosts-tcp": without settings for the node's PEs, so that they map each other by default.
 std::optional<WorldPath> over_hosts(const std::string& name) {
   constexpr std::string_view kEnd = "hosts-tcp";
   if (name.size() != kEnd.size() + 1 || !name.ends_with(kEnd)) return std::nullopt;
@@ -77,7 +77,7 @@ std::string WorldPath::names() {
 bool WorldPath::set_environment(std::string* why_not) const {
   if (takes_softnic) {
 #ifdef CHIME_TEST_SOFTNIC
-    // Whoever runs programs that were moved says where it is (scripts/packed/gpu-check).
+    // The runner of moved programs sets its path (scripts/packed/gpu-check).
     setenv("CHIME_SOFTNIC_LIBRARY", CHIME_TEST_SOFTNIC, 0);
 #else
     *why_not = "this build has no softnic: rdma-core's headers were not there";

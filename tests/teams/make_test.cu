@@ -1,5 +1,5 @@
-// How teams are made and end: splits of every kind, what they refuse alike on all members, handles
-// that name nothing any more, and thousands of teams one after another.
+// The making and the end of teams: splits of every kind, refusals that are alike on all members,
+// handles that name nothing any more, and thousands of teams one after another.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::vector<int> members_of(chime_team_t team) {
   return pes;
 }
 
-// As many as the variable says; CTest sets some.
+// The number in the variable; CTest sets some.
 int number_of(const char* variable, int fallback) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? fallback : std::atoi(text);
@@ -29,7 +29,7 @@ int number_of(const char* variable, int fallback) {
 int entries() { return number_of("CHIME_MAX_TEAMS", 256); }
 int lanes() { return number_of("CHIME_TEAM_LANES", 8); }
 
-// What a call that fails says; its team, if there is one, is none.
+// The error of a call that fails; its team, if any, is invalid.
 template <class Call>
 void expect_refused(chimex_status status, const char* words, Call call) {
   EXPECT_EQ(status, call());
@@ -54,7 +54,7 @@ IN_EVERY_WORLD(Split, GivesEachMemberItsRank) {
   });
 }
 
-// All ranks, every third first: no stride has them from four PEs on.
+// All ranks, every third first: from four PEs on this is no stride.
 IN_EVERY_WORLD(SplitList, KeepsItsOrder) {
   world.spawn(1, [](Pe& pe) {
     std::vector<int> ranks;
@@ -66,7 +66,7 @@ IN_EVERY_WORLD(SplitList, KeepsItsOrder) {
     const Made list(made);
     EXPECT_EQ(ranks, members_of(list));
     for (int round = 0; round < 5; ++round) EXPECT_EQ(CHIMEX_OK, chime_barrier(list));
-    // A stride of a list, and a list of that.
+    // A list that is a stride, and a list of that list.
     const Made second(list, {"every second", 0, 2, (pe.size() + 1) / 2});
     std::vector<int> expected;
     for (std::size_t i = 0; i < ranks.size(); i += 2) expected.push_back(ranks[i]);
@@ -116,7 +116,7 @@ IN_EVERY_WORLD(Predefined, TeamsMeetAndSplit) {
   });
 }
 
-// From each node the PE with this one's number there; kernels know it once the host does.
+// From each node the PE with this one's number there; kernels see it after the host.
 CHIME_KERNEL void sizes_of_predefined(CHIME_GRID_CONSTANT const Context context, int* sizes) {
   for (const chime_team_t team :
        {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE, CHIMEX_TEAM_SAME_MYPE_NODE})
@@ -142,7 +142,7 @@ IN_EVERY_WORLD(Predefined, SameMypeNodeCrossesTheNodes) {
   });
 }
 
-// ---- What is refused ----------------------------------------------------------------------------
+// ---- Refusals -----------------------------------------------------------------------------------
 
 IN_EVERY_WORLD(Split, RefusesAlikeOnAllMembers) {
   world.spawn(1, [](Pe& pe) {
@@ -177,7 +177,7 @@ IN_EVERY_WORLD(Split, RefusesAlikeOnAllMembers) {
     // A stride of 0 gives a single PE, as any other stride.
     const Made single(CHIME_TEAM_WORLD, {"single", 0, 0, 1});
     EXPECT_EQ(pe.rank() == 0, single.has_me());
-    // Nothing of that has changed what others can make.
+    // The refusals change nothing for teams that others make.
     const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, n});
     EXPECT_EQ(CHIMEX_OK, chime_barrier(whole));
   });
@@ -192,7 +192,7 @@ IN_EVERY_WORLD(Split, OfMembersThatDifferIsAMismatchOnAll) {
         return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, size, nullptr, 0, &team);
       });
       EXPECT_EQ(CHIME_TEAM_INVALID, team);
-      // One that is wrong on one PE alone is a mismatch, too.
+      // An argument that is wrong on one PE alone is a mismatch, too.
       expect_refused(CHIMEX_ERR_MISMATCH, "do not split it alike", [&] {
         return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.rank() == turn ? 0 : 1, nullptr,
                                         0, &team);
@@ -211,7 +211,7 @@ IN_EVERY_WORLD(Split, OfMembersThatDifferIsAMismatchOnAll) {
   });
 }
 
-// A PE that is in no parent meets nobody.
+// A PE that is in no parent meets no other.
 IN_EVERY_WORLD(Split, OfNoTeamIsRefusedAtOnce) {
   world.spawn(1, [](Pe& pe) {
     if (pe.rank() == 0) {
@@ -227,7 +227,7 @@ IN_EVERY_WORLD(Split, OfNoTeamIsRefusedAtOnce) {
   });
 }
 
-// Arguments that are wrong on PE 0 alone: it says why, and the others do not wait for it.
+// Arguments that are wrong on PE 0 alone: it reports them, and the others do not wait for it.
 IN_EVERY_WORLD(Split, OfArgumentsThatAreWrongOnOnePeFailsOnAll) {
   world.spawn(1, [](Pe& pe) {
     const bool is_wrong = pe.rank() == 0;
@@ -251,7 +251,7 @@ IN_EVERY_WORLD(Split, OfArgumentsThatAreWrongOnOnePeFailsOnAll) {
   });
 }
 
-// A kernel's error that no call has reported changes nothing of what members agree on.
+// A kernel's error that no call has reported does not change the members' agreement.
 CHIME_KERNEL void put_to_nobody(CHIME_GRID_CONSTANT const Context context, int* word) {
   p(context, word, 1, context.pe.n_pes);
 }
@@ -342,7 +342,7 @@ IN_EVERY_WORLD(Destroyed, TeamsAreNone) {
     EXPECT_NE(nullptr,
               std::strstr(chimex_last_error(), "chime_team_destroy: this PE is in no team"))
         << chimex_last_error();
-    // Another team has its entry, and not its handle.
+    // Another team has its entry, but not its handle.
     ASSERT_EQ(CHIMEX_OK,
               chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &next));
     EXPECT_EQ(team & 4095, next & 4095);
@@ -396,7 +396,7 @@ IN_EVERY_WORLD(Absent, MemberIsNamedWithItsRank) {
   });
 }
 
-// ---- Many ---------------------------------------------------------------------------------------
+// ---- Many teams ---------------------------------------------------------------------------------
 
 // Predefined teams and NVSHMEM's own have the first seven entries.
 IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
@@ -416,7 +416,7 @@ IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
     EXPECT_EQ(CHIME_TEAM_INVALID, one_more);
     chime_team_destroy(*teams.begin());
     teams.erase(teams.begin());
-    // One entry is free, and two would be needed: none is taken.
+    // One entry is free, and two are needed: none is taken.
     expect_refused(CHIMEX_ERR_INVALID, "CHIME_MAX_TEAMS", [&] {
       return chime_team_split_2d(CHIME_TEAM_WORLD, 1, nullptr, 0, &one_more, nullptr, 0,
                                  &and_another);
@@ -429,7 +429,7 @@ IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
   });
 }
 
-// Members change from team to team, so that the entry that all have free is not each PE's lowest.
+// Members change from team to team, so the entry that all have free is not each PE's lowest.
 IN_EVERY_WORLD(Thousands, OfTeamsComeAndGo) {
   world.spawn(2, [](Pe& pe) {
     const int n = pe.size();

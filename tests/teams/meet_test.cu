@@ -1,5 +1,5 @@
 // Barrier and sync of teams of every shape, by each group, on streams and by the host; in several
-// lanes and teams at once; and what kernels know of a team.
+// lanes and teams at once; and a team's members as kernels see them.
 #include "chime/device/coll/team.cuh"
 #include "chime/device/rma.cuh"
 #include "support/typed.hpp"
@@ -18,7 +18,7 @@ template <>
 inline constexpr unsigned kThreads<Block> = 70;
 
 // Every member of the group writes the round's number into its own slot on every PE of the team,
-// all meet, then it looks for all slots here.
+// all meet, then it checks all slots here.
 template <class Group>
 CHIME_KERNEL void meet(CHIME_GRID_CONSTANT const Context context, chime_team_t team,
                        std::uint64_t* slots, std::uint64_t* wrong) {
@@ -89,7 +89,7 @@ IN_EVERY_WORLD(TeamInAKernel, HasTheMembersThatItWasMadeOf) {
 
 // ---- Several at once ----------------------------------------------------------------------------
 
-// Block b meets in the lane that is b places on for each PE: the same lane by different blocks.
+// Block b meets in a lane that is b lanes further on each PE: the same lane by different blocks.
 CHIME_KERNEL void meet_in_lanes(CHIME_GRID_CONSTANT const Context context, chime_team_t team,
                                 std::uint64_t* slots, std::uint64_t* wrong) {
   const int me = team_my_pe(context, team), n = team_n_pes(context, team);
@@ -139,7 +139,7 @@ CHIME_KERNEL void meet_one_by_one(CHIME_GRID_CONSTANT const Context context, chi
   if (missed != 0) exec::atomic_add(wrong, missed);
 }
 
-// Rows and columns of two, each PE in one of either; then a team of a team.
+// Rows and columns of two, each PE in one of each; then a team of a team.
 IN_EVERY_WORLD(TeamsThatOverlap, MeetInTurn) {
   world.spawn(2, [](Pe& pe) {
     chime_team_t x = CHIME_TEAM_INVALID, y = CHIME_TEAM_INVALID;
@@ -213,7 +213,7 @@ IN_EVERY_WORLD(TeamStreams, MeetOnTwoTeamsInOppositeOrder) {
   });
 }
 
-// Data put by the host of each member is there behind the barrier of the host.
+// Data that the host of each member has put is there after the host's barrier.
 IN_EVERY_WORLD(TeamHost, BarrierCompletesItsPuts) {
   world.spawn(1, [](Pe& pe) {
     Symmetric<std::uint64_t> slots(std::size_t(pe.size()));

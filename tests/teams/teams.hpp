@@ -1,4 +1,4 @@
-// Teams that the facts about teams make, and who ought to be in them: computed by the test alone.
+// Teams for the facts about teams, and their expected members: computed by the test alone.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace chime::tests {
 
-// What a split is asked for, of the team of all PEs.
+// The arguments of a split of the team of all PEs.
 struct Shape {
   std::string name;
   int start, stride, size;

@@ -1,5 +1,5 @@
-// linked <plug-in>: a program of two units and a shared library, each with kernels and calls in
-// NVSHMEM's words, which opens a plug-in with more of them after init.
+// linked <plug-in>: a program of two units and a shared library, each with kernels and calls by
+// NVSHMEM's names. After init it opens a plug-in with more of them.
 #include <dlfcn.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   require(argc == 2 ? 0 : argc, "usage: linked <plug-in>");
   nvshmem_init();
   auto* const slots = static_cast<int*>(nvshmem_calloc(kSlots, sizeof(int)));
-  const Send send_from_plugin = open_plugin(argv[1]);  // once the state of the others is filled
+  const Send send_from_plugin = open_plugin(argv[1]);  // once the states of the others are filled
   require(send_from_plugin(slots, 3), "the plug-in");
   require(send_from_library(slots, 2), "the library");
   require(send_from_other_unit(slots, 1), "the other unit");

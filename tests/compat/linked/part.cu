@@ -1,5 +1,5 @@
-// Compiled as another unit of the program, as a shared library and as a plug-in; NAME is what each
-// defines. The kernel has the same name as that of the program: it is this file's alone.
+// Compiled as another unit of the program, as a shared library and as a plug-in; each defines NAME
+// differently. The kernel has the same name as the program's: it is local to this file.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,6 +1,5 @@
-// modules <case> <PTX of kernels.cu> [other PTX...]: kernels that this program loads by the
-// driver's API run for its PE, and what such a module can be wrong with. Runs with
-// CHIME_ON_ERROR=return.
+// modules <case> <PTX of kernels.cu> [other PTX...]: kernels that this program loads through the
+// driver's API run for its PE; faulty modules are refused. Runs with CHIME_ON_ERROR=return.
 #define CHIME_HOST_ONLY
 #include <cuda.h>
 #include <nvshmem.h>
@@ -40,7 +39,7 @@ static void init() {
   require(chimex_init_device() == CHIMEX_OK, "the device");
 }
 
-// By the module's kernel a row goes round; `turn` tells what was sent from what was there.
+// Sends a row round by the module's kernel; `turn` distinguishes it from the row before.
 static void send_round(CUmodule module, int turn) {
   const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes(), left = (me + n_pes - 1) % n_pes;
   int n = 500;
@@ -80,7 +79,7 @@ static void module_runs(const char* ptx) {
   require_words("was not initialised");
   require(nvshmemx_cumodule_init(first) == 0, "init after finalize");
   send_round(first, 4);
-  // Unloaded and not finalized: the other one is still told at the PE's end.
+  // Unloaded and not finalized: the other module still learns of the PE's end.
   require(cuModuleUnload(first) == CUDA_SUCCESS, "unload");
   nvshmem_finalize();
   require(chimex_last_status() == CHIMEX_OK, "the PE's end");
@@ -141,7 +140,7 @@ static void refusals(const char* ptx, const char* foreign, const char* old) {
   nvshmem_finalize();
 }
 
-// The GPU that attr names is the thread's, and the PE's.
+// The GPU that `attr` names is the thread's and the PE's.
 static void device(const char* ptx) {
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
@@ -162,8 +161,8 @@ static void device(const char* ptx) {
   nvshmem_finalize();
 }
 
-// PE 1 names a GPU that does not exist: no PE comes up, and each says why before the others' time
-// to come is over. Then all name one.
+// PE 1 names a GPU that does not exist: no PE starts, and each reports the reason before the other
+// PEs' time to join is over. Then all PEs name the same GPU.
 static void one_wrong_device() {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   const bool is_wrong = std::strcmp(std::getenv("CHIME_RUN_PE"), "1") == 0;
@@ -190,7 +189,7 @@ static void on_the_cpu() {
   nvshmem_finalize();
 }
 
-// Nobody's kernel says so and fails.
+// A kernel of no PE reports that and fails.
 static void untold(const char* ptx, bool finalized) {
   init();
   CUmodule module = load(ptx);

@@ -1,5 +1,5 @@
-// A program in NVSHMEM's words whose PEs are MPI's ranks, with kernels: a ring of puts, the sum of
-// which MPI and the PEs must agree on.
+// A program with NVSHMEM's names whose PEs are MPI ranks, with kernels: a ring of puts, whose sum
+// MPI and the PEs must agree on.
 #include <mpi.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

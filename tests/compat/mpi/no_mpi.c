@@ -1,6 +1,6 @@
 // no_mpi <words> [<library> <words>]: a program without the plug-in's MPI is refused with these
-// words, each time it asks: it has none, or, linked with other_mpi.c, another one. With a library
-// it then loads that MPI, is done with it, and is refused with other words.
+// words at each attempt: it has no MPI, or, linked with other_mpi.c, another one. With a library it
+// then loads that MPI, finishes with it, and is refused with other words.
 #include <dlfcn.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

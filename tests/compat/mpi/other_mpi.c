@@ -1,5 +1,5 @@
-// As much of another MPI as is asked before it is refused. Any other call would be one of the
-// plug-in's MPI on this one's handles, and ends the program.
+// The calls of another MPI that the plug-in makes before it refuses it. Any other call would pass
+// handles of this MPI to the plug-in's, and ends the program.
 #include <stdio.h>
 #include <stdlib.h>
 

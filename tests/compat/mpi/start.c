@@ -1,6 +1,5 @@
-// start <case>: ranks of an MPI communicator become PEs. The word says which communicator, or what
-// is wrong with it and which words the error must have. Errors are of the ranks alone: none may
-// keep the others waiting.
+// start <case>: ranks of an MPI communicator become PEs. <case> names the communicator, or its
+// fault and the words of the error. Errors stay with their ranks: none may keep the others waiting.
 #include <mpi.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>
@@ -18,8 +17,8 @@ static void require_words(const char* words) {
   require(strstr(chimex_last_error(), words) != NULL, words);
 }
 
-// A communicator itself, where the address of a variable that has it is asked for: in Open MPI both
-// are pointers.
+// A communicator itself, passed where the address of a communicator variable is expected: in Open
+// MPI both are pointers.
 static void refuse_without_address(MPI_Comm comm) {
 #ifdef OPEN_MPI
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
@@ -45,17 +44,17 @@ static void run_as(MPI_Comm comm) {
 }
 
 static void start(MPI_Comm comm) {
-  nvshmemx_init_attr_t attr;  // but for this member uninitialised, as programs leave it
+  nvshmemx_init_attr_t attr;  // only these members are initialised, as in programs
   memset(&attr, 0xa5, sizeof(attr));
   const nvshmemx_init_args_t args = NVSHMEMX_INIT_ARGS_V2_INITIALIZER;
-  attr.args.version = args.version;  // as another attr may have left it there, and no device
+  attr.args.version = args.version;  // as another attr may have left it, and no device
   attr.mpi_comm = &comm;
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_SUCCESS, "init");
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_SUCCESS, "again");
   run_as(comm);
 }
 
-// By Chime's own names, with settings of the program's.
+// By Chime's own names, with settings that the program makes.
 static void start_by_chime(MPI_Comm comm) {
   chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;
   require(chimex_set_attr_mpi_comm_args(&comm, &attr) == CHIMEX_OK, "attr");
@@ -84,7 +83,7 @@ static void refuse(void* comm, int status, const char* words) {
   require(nvshmem_n_pes() == -1, "no PE");
   require(chimex_init_device() == CHIMEX_ERR_NOT_INITIALIZED, "no device");
   require_words("nvshmem_init has failed, and there is no PE");
-  require_words(words);  // later calls say why
+  require_words(words);  // later calls give the reason
 }
 
 // Two jobs at once, of three PEs and of one, each in the reverse order of ranks.
@@ -150,7 +149,7 @@ int main(int argc, char** argv) {
     refuse_without_address(copy);
     MPI_Comm_free(&copy);
     refuse_two_groups(rank);
-    start(world);  // all of it left no trace
+    start(world);  // the refusals left no trace
   } else if (strcmp(how, "without_first") == 0) {
     if (rank != 0) refuse(&world, CHIMEX_ERR_TIMEOUT, "each of them must make this call");
     MPI_Barrier(world);

@@ -1,10 +1,10 @@
-// A PE that is asked by SIGUSR1 what it is doing. asked_test.py starts jobs of these.
+// A PE that reports its activity on SIGUSR1. asked_test.py starts jobs of these.
 //
-//   asked hangs          in a barrier that PE 1 does not come to; alone: in a kernel
-//   asked own_handler    asks itself; the handler was there before chime_init
-//   asked later_handler  likewise; it came after chime_init
-//   asked leaves         who has the signal before, between and after two jobs of one process
-//   asked forks          asks a child
+//   asked hangs          in a barrier that PE 1 does not reach; alone: in a kernel
+//   asked own_handler    signals itself; the handler was installed before chime_init
+//   asked later_handler  likewise; it was installed after chime_init
+//   asked leaves         the owner of the signal before, between and after two jobs of one process
+//   asked forks          signals a child
 #include <chime/chime.h>
 #include <signal.h>
 #include <sys/wait.h>

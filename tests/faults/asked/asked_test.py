@@ -1,4 +1,4 @@
-"""PEs are asked what they are doing, by SIGUSR1 under any launcher and by chime-info --proxy, and go on."""
+"""PEs report their activity on SIGUSR1 under any launcher and to chime-info --proxy, and go on."""
 import os
 import re
 import shutil
@@ -43,10 +43,10 @@ class Job:
                 return found
             self.test.assertIsNone(self.process.poll(), "it ended\n" + self.said())
             time.sleep(0.05)
-        self.test.fail(f"'{pattern}' did not come {times} times\n{self.said()}")
+        self.test.fail(f"'{pattern}' was not printed {times} times\n{self.said()}")
 
     def ask_until(self, pattern, *processes):
-        """Asks again until they have come to where they hang. Returns what was said."""
+        """Signals again until the processes report the place where they hang."""
         end = time.monotonic() + PATIENCE_S
         while not re.search(pattern, self.said()) and time.monotonic() < end:
             for process in processes:
@@ -64,7 +64,7 @@ def output_of(*command, **variables):
 
 
 class BySignal(unittest.TestCase):
-    def test_a_pe_that_nobody_launched_answers(self):
+    def test_a_pe_without_a_launcher_answers(self):
         job = Job(self, [PE, "hangs"])
         job.wait_for("ready")
         job.ask_until(r"PE 0: when it was asked, .*; 1 kernel ran\n.*\n.* is in chime_signal_wait_until: ", job.process.pid)
@@ -75,13 +75,13 @@ class BySignal(unittest.TestCase):
         job.ask_until(re.escape("PE 0: " + IN_BARRIER), int(processes["0"]))
         self.assertNotIn("PE 1: when", job.said())
 
-    def test_chime_run_asks_each_once(self):
+    def test_chime_run_queries_each_once(self):
         job = Job(self, JOB + [PE, "hangs"])
         job.wait_for("ready", 2)
         time.sleep(0.5)
         os.kill(job.process.pid, signal.SIGUSR1)
         job.wait_for("PE [01]: when it was asked", 2)
-        time.sleep(1)  # for what must not come
+        time.sleep(1)  # nothing more may come
         self.assertEqual(len(job.wait_for("PE [01]: when it was asked")), 2, job.said())
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed (Debian: openmpi-bin)")

@@ -1,12 +1,12 @@
-// Operations beyond what was allocated: bounds <right|wrong|ends>, with CHIME_CHECK=2.
-// bounds_test.py starts it, and knows what each shall say.
+// Operations beyond the bounds of allocations: bounds <right|wrong|ends>, with CHIME_CHECK=2.
+// bounds_test.py starts it and has the expected messages.
 //
 //   right   operations up to the last byte of allocations
 //   wrong   each wrong operation by the host, by a thread and by a block of a kernel, with
 //           CHIME_ON_ERROR=return
 //   ends    PE 1 makes a wrong one in a kernel, and sleeps
 //
-// Every PE prints where its allocations are ("PE 0 has first 65536"), and what became of each
+// Every PE prints the offsets of its allocations ("PE 0 has first 65536"), and the result of each
 // operation ("PE 0 by host put_end: <words>").
 #include <chime/chime.h>
 #include <unistd.h>
@@ -22,14 +22,14 @@ constexpr unsigned kThreads = 64;
 constexpr size_t kFirst = 520, kSecond = 4096, kFreed = 2048;  // bytes
 constexpr size_t kFar = size_t{256} << 20;
 
-// At the same place on every PE.
+// At the same offset on every PE.
 struct Objects {
   char *first, *second, *freed;
 };
 
 CHIME_HOST_DEVICE uint64_t* word(char* at) { return reinterpret_cast<uint64_t*>(at); }
 
-// A wrong operation a row: where one has two ends, the other is right.
+// Each row is a wrong operation: where it has two ends, the other end is right.
 #define CASES(ROW)                                                                                 \
   ROW(put_end, chime_putmem(o.first, o.second, kFirst + 1, pe))                                    \
   ROW(put_nbi_span, chime_putmem_nbi(o.first, o.second, 1032, pe))                                 \
@@ -99,7 +99,7 @@ void run(unsigned threads, void (*kernel)(P...), A... arguments) {
   }
 }
 
-// What a call of the host has told since the last line.
+// Prints the errors of host calls since the last line.
 void say(int me, const char* by, const char* name) {
   const bool failed = chimex_last_status() != CHIMEX_OK;
   std::printf("PE %d by %s %s: %s\n", me, by, name, failed ? chimex_last_error() : "nothing");
@@ -163,7 +163,7 @@ CHIME_KERNEL void act_right_as_block(Objects o, int pe) {
   chimex_barrier_all_block();
 }
 
-// Also in memory that was another's before.
+// Also in memory that earlier allocations used.
 void do_right(Objects o, int me, int peer) {
   for (int turn = 0; turn < 3; ++turn) {
     act_right(o, peer);

@@ -1,7 +1,7 @@
-"""CHIME_CHECK=2: bounds_test.py <chime-run> <bounds> <right|wrong|ends>. Holds if operations that keep to allocations are let,
-and each that does not is refused in words that name it, what it would touch, and the allocation that it leaves.
+"""CHIME_CHECK=2: bounds_test.py <chime-run> <bounds> <right|wrong|ends>. Passes if operations within allocations are allowed,
+and each other one is refused with a message that names it, the bytes that it would touch, and the allocation that it leaves.
 
-Seen before: a put 256 MiB behind its object, inside the heap, and nobody found it."""
+Seen before: a put 256 MiB beyond its object, inside the heap, went unnoticed."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ NUMBERS = {"first": 1, "second": 2, "freed": 3}
 SIZES = {"first": FIRST, "second": SECOND, "freed": FREED}
 FAR = 256 << 20
 
-# By operation and what it would touch: bytes, the allocation that the address is counted from, the offset there, whose memory.
+# The bytes that each operation would touch: their number, the allocation that the offset counts from, the offset, whose memory.
 THERE, HERE = "there", "here"
 TOUCHES = {
     "put_end": ("chime_put", FIRST + 1, "first", 0, THERE),
@@ -61,7 +61,7 @@ def named(allocation, places):
 
 
 def trespass(begin, count, places):
-    """What the bytes from `begin` on would do, by what lies where."""
+    """The message for bytes from `begin` on, by the offsets of the allocations."""
     if places["freed"] <= begin < places["freed"] + FREED:
         return f"touch {named('freed', places)}, which is freed; free it after its last use"
     last = "second" if begin >= places["second"] else "first"

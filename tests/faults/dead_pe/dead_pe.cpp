@@ -2,7 +2,7 @@
 // kernel|barrier|malloc|init|finalize, or put to each other and never wait: puts.
 //
 // Prints "dies <time>" before the kill. Survivors do nothing about it: Chime must end their wait,
-// or refuse their next put, and say why.
+// or refuse their next put, and report the reason.
 #include <chime/chime.h>
 #include <signal.h>
 #include <time.h>
@@ -17,7 +17,7 @@ namespace exec = chime::exec;
 namespace {
 
 constexpr int kVictim = 1;
-constexpr useconds_t kHeadStartUs = 300'000;  // for the survivors to be well inside their wait
+constexpr useconds_t kHeadStartUs = 300'000;  // so that the survivors are inside their wait
 
 CHIME_KERNEL void wait_for_a_signal_that_never_comes(uint64_t* signal) {
   chime_signal_wait_until(signal, CHIME_CMP_EQ, 1);
@@ -33,7 +33,7 @@ CHIME_KERNEL void wait_for_a_signal_that_never_comes(uint64_t* signal) {
   std::abort();
 }
 
-// The number that the launcher gave: before chime_init there is no other.
+// The launcher's number: before chime_init there is no other.
 int number_of_this_pe() {
   for (const char* name : {"PMIX_RANK", "CHIME_RUN_PE"})
     if (const char* value = std::getenv(name)) return std::atoi(value);

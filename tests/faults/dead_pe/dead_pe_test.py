@@ -1,7 +1,7 @@
-"""Kills a PE of a real job: dead_pe_test.py chime-run|mpirun <chime-run> <dead_pe> <what the others do>.
+"""Kills a PE of a real job: dead_pe_test.py chime-run|mpirun <chime-run> <dead_pe> <activity of the others>.
 
-Holds if each survivor says on its own stderr, within 10 s, which PE is gone and how it knows (the launcher's words
-do not count), if the survivors then end by themselves, and if nothing of the job is left.
+Passes if each survivor reports on its own stderr, within 10 s, which PE is gone and how this was found (the launcher's
+messages do not count), if the survivors then end by themselves, and if nothing of the job is left.
 Exit code 77: the launcher is not installed."""
 import os
 import re
@@ -12,7 +12,7 @@ import time
 import uuid
 
 PES, VICTIM = 3, 1
-LIMIT_S = 40       # of the launcher: far beyond what is allowed, and before ctest's
+LIMIT_S = 40       # of the launcher: far beyond ALLOWED_S, and less than ctest's
 ALLOWED_S = 10
 PATHS = r"process watch|reported by chime-run|the PMIx launcher says|connection to the job's hub"
 
@@ -59,7 +59,7 @@ for line in job.stdout:
         if is_of(line, pe) and f"PE {VICTIM} " in line and re.search(PATHS, line):
             named_after.setdefault(pe, time.time() - died_at)
     if f" for PE {VICTIM} at" in line:
-        sys.exit("the dead PE is named as whom a wait was for; it is only to blame")
+        sys.exit("the dead PE is named as the PE that a wait was for; it is only to blame")
     if "noticed nothing" in line:
         sys.exit("a PE went on as if nothing had happened")
 code = job.wait()

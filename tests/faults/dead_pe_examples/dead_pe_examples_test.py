@@ -1,7 +1,7 @@
 """Kills PE 1 of an example that runs: dead_pe_examples_test.py <chime-run> <program> <argument>...
 
-Holds if the surviving PE says on its own stderr that PE 1 is gone and how it knows, ends by itself within 10 s, and
-neither tells a result of what it computed without PE 1 nor blames anything else."""
+Passes if the surviving PE reports on its own stderr that PE 1 is gone and how this was found, ends by itself within 10 s,
+and neither prints a result that it computed without PE 1 nor blames anything else."""
 import os
 import re
 import signal
@@ -50,7 +50,7 @@ while (victim := pid_of_pe(1)) is None and job.poll() is None:
     time.sleep(0.05)
 while job.poll() is None and not has_mapped_the_heap(victim):
     time.sleep(0.05)
-time.sleep(1.5)  # most likely its kernels run now; what must hold does so anyway
+time.sleep(1.5)  # most likely its kernels run now; the test holds without that, too
 if job.poll() is not None:
     sys.exit(f"the job ended with {job.returncode} before PE 1 was killed:\n{''.join(lines)}")
 os.kill(victim, signal.SIGKILL)

@@ -1,10 +1,10 @@
 // An error ends the job, whatever the hosts do: ends_job <where> <PE>. Thread 0 of that PE's kernel
-// stores to a place that is not symmetric, and the others wait for a signal that never comes, as
-// all threads of the other PE's kernel do. ends_job_test.py starts it.
+// stores to an address that is not symmetric, and its other threads wait for a signal that never
+// comes, as do all threads of the other PE's kernel. ends_job_test.py starts it.
 //
-//   synchronize, sleep, read    what the main thread of each PE does meanwhile
-//   barrier, finalize           a call that the erring PE's main thread is in; the other's sleeps
-//   other_barrier, other_finalize   the other way round
+//   synchronize, sleep, read    the activity of each PE's main thread meanwhile
+//   barrier, finalize           the erring PE's main thread is in this call; the other's sleeps
+//   other_barrier, other_finalize   the reverse
 //   thread   all sleep, and a second thread of that PE makes the error, in a call beside the kernel
 //
 // Prints "errs <time>" before the error.
@@ -22,7 +22,7 @@ namespace exec = chime::exec;
 namespace {
 
 constexpr unsigned kThreads = 64;             // two warps: that of the error, and another
-constexpr useconds_t kHeadStartUs = 300'000;  // for the others to be well inside their waits
+constexpr useconds_t kHeadStartUs = 300'000;  // so that the others are inside their waits
 constexpr unsigned kForEver = 10'000;         // seconds
 
 CHIME_KERNEL void err_and_wait(std::uint64_t* signal, long* not_symmetric, int peer, bool errs) {
@@ -38,14 +38,14 @@ void say_that_it_errs() {
   std::fflush(stdout);
 }
 
-// As a thread that reads what a user types: it holds the file's lock.
+// Like a thread that reads a user's input: it holds the file's lock.
 void read_what_never_comes() {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
   std::fgetc(fdopen(ends[0], "r"));
 }
 
-// Whatever it is that ends, no call of Chime follows.
+// No call of Chime follows, whichever action ends.
 void do_meanwhile(const std::string& where, bool errs) {
   if (where == "synchronize") exec::device_synchronize();
   if (where == "read") read_what_never_comes();
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   auto* const signal = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   const int me = chime_my_pe();
   const int peer = (me + 1) % chime_n_pes();
-  long* const not_symmetric = peer == me ? nullptr : &word;  // at itself all others are taken
+  long* const not_symmetric = peer == me ? nullptr : &word;  // a put to itself takes any other
   const bool errs = me == std::atoi(argv[2]);
   if (errs && where != "thread") say_that_it_errs();
   exec::LaunchConfig config;

@@ -1,8 +1,8 @@
 """An error ends the job, whatever the hosts do: ends_job_test.py <chime-run> <ends_job> <case>... Each case runs with PE 0 and
-then PE 1 as the PE that errs. Holds if all PEs end soon, with a code that is not 0, and the erring PE has said once what
-failed: its number, the operation, the address.
+then PE 1 as the PE that errs. Passes if all PEs end soon, with a code that is not 0, and the erring PE has reported the
+failure once: its number, the operation, the address.
 
-Seen before: the error was said, and what waited went on waiting for ever."""
+Seen before: the error was reported, and the waits went on for ever."""
 import os
 import re
 import shutil
@@ -14,10 +14,10 @@ CHIME_RUN, PROGRAM = sys.argv[1:3]
 PATIENCE_S = 60
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 PROMISED_S = 2
-SOON_S = 15  # on a busy machine; the best of TRIES keeps what is promised
+SOON_S = 15  # on a busy machine; the best of TRIES must meet PROMISED_S
 TRIES = 4
 WORDS = r"(?:null|0x[0-9a-f]+) is not a symmetric address"
-CALLS = "chime_(?:barrier_all|finalize)"  # the host call that found it, if one came before the watcher
+CALLS = "chime_(?:barrier_all|finalize)"  # the host call that found the error, if one came before the watcher
 KERNEL = r"chime_p in thread 0 of block 0 of a kernel: " + WORDS
 
 
@@ -28,13 +28,13 @@ def command(case, erring):
         return pe
     if case == "mpirun":
         return ["mpirun", "--timeout", str(PATIENCE_S), "--oversubscribe", "-np", "2", *pe]
-    # The launcher lets the others live: each must end by itself.
+    # The launcher does not end the others: each must end by itself.
     options = ["--keep-going"] if case == "keep-going" else []
     return [CHIME_RUN, "-n", "2", "--timeout", str(PATIENCE_S), *options, *pe]
 
 
 def what_is_wrong(case, erring):
-    """What is wrong, and the seconds from the error to the job's end."""
+    """Returns the fault of the run, and the seconds from the error to the job's end."""
     done = subprocess.run(command(case, erring), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=PATIENCE_S + 20, check=False)
     end = time.time()

@@ -1,5 +1,5 @@
-// A PE that goes wrong in the way named on its command line. last_words_test.py starts jobs of
-// these and reads what they say.
+// A PE that fails in the way named on its command line. last_words_test.py starts jobs of these and
+// reads their messages.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ void faults_in_a_kernel() {
   chime_finalize();
 }
 
-// ---- The end of a job that hangs: each PE in its own way ----------------------------------------
+// ---- The end of a job that hangs: each PE in another call ---------------------------------------
 
 CHIME_KERNEL void poll_a_flag(const int* flag) {
   using exec::Order;
@@ -43,7 +43,7 @@ CHIME_KERNEL void spin_on_a_flag(const volatile int* flag) {
   exec::sync_warp();
 }
 
-// The first for a signal, the second for a word of 4 bytes in the next one's place.
+// The first thread waits for a signal, the second for a word of 4 bytes in the next signal's place.
 CHIME_KERNEL void wait_for_a_signal(uint64_t* signals) {
   if (exec::thread_rank() == 0) chime_signal_wait_until(signals, CHIME_CMP_GE, 4);
   int* const word = reinterpret_cast<int*>(signals + 1);

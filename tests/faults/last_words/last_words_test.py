@@ -1,6 +1,6 @@
-"""What PEs say that go wrong: last_words_test.py <chime-run> <last_words> [unittest arguments].
+"""The messages of PEs that fail: last_words_test.py <chime-run> <last_words> [unittest arguments].
 
-What each test's users saw before is in its first lines."""
+The first lines of each test say what users saw before."""
 import os
 import re
 import signal
@@ -29,7 +29,7 @@ def of_one_pe(out, pe):
 class Faults(unittest.TestCase):
     @unittest.skipIf(SANITIZED, "sanitizers have handlers of their own")
     def test_a_fault_in_a_kernel_names_pe_thread_and_address(self):
-        # Nothing but "was killed by signal 11".
+        # Only "was killed by signal 11" was printed.
         code, out = run(CHIME_RUN, "-n", "2", "--timeout", "100", PE, "faults_in_a_kernel")
         self.assertEqual(code, 128 + signal.SIGSEGV, out)
         self.assertRegex(out, r"\[1\] chime: PE 1: simt: SIGSEGV in thread \(3,0,0\) of block \(0,0,0\) of kernel "
@@ -37,7 +37,7 @@ class Faults(unittest.TestCase):
 
 
 class TimeLimit(unittest.TestCase):
-    # What each PE of the act says. Kernels are named by their place.
+    # The report of each PE. Kernels have the names of their addresses.
     PE = r"chime: PE {}: when it was asked, {}; {}\n"
     KERNEL = r"\[{}\]   kernel last_words\+0x[0-9a-f]+ \({}\) ran for [0-9.]+ s, {} ended:\n"
     THREAD = r"thread \(\d,0,0\) of block \(\d,0,0\)"
@@ -67,7 +67,7 @@ class TimeLimit(unittest.TestCase):
     ]
 
     def test_each_pe_says_what_it_is_doing(self):
-        # Nobody said anything. (The limit is what a slow machine may need to get there: longer, if it was not enough.)
+        # No PE reported anything. (The limit is the time that a slow machine may need to start: it grows if it was too short.)
         for limit in 2, 10, 40:
             code, out = run(CHIME_RUN, "-n", "7", "--timeout", str(limit), PE, "hangs")
             self.assertEqual(code, 124, out)
@@ -76,11 +76,11 @@ class TimeLimit(unittest.TestCase):
                 break
         self.assertEqual(missing, [], out)
         self.assertIn("[5] my own handler", out)
-        # PE 6 is stopped, and nobody waits for its words. It may have time for them when it is continued to be ended.
+        # PE 6 is stopped, and its report is not awaited. It may still print one when it is continued to be ended.
 
 
 class Signals(unittest.TestCase):
-    # Nobody said anything when a job that hung was interrupted, and SIGUSR1 ended it.
+    # Seen before: no report when a hanging job was interrupted, and SIGUSR1 ended the job.
     REPORTS = [r"\[0\] chime: PE 0: when it was asked, a host thread was in chime_barrier_all; no kernel ran",
                r"\[1\] chime: PE 1: when it was asked, a host thread was in exec::device_synchronize; 1 kernel ran"]
 
@@ -102,9 +102,9 @@ class Signals(unittest.TestCase):
         return min(len(re.findall(words, said)) for words in self.REPORTS)
 
     def ask_until_all_hang(self, job):
-        """Returns how often both PEs have said where they hang. They are asked again until both are there."""
+        """Returns the number of reports from both PEs. Signals again until both hang where they should."""
         end = time.monotonic() + PATIENCE_S / 2
-        time.sleep(0.5)  # until chime-run takes signals
+        time.sleep(0.5)  # until chime-run handles signals
         while self.times_reported() == 0 and time.monotonic() < end:
             self.assertIsNone(job.poll(), "the job ended when it was asked\n" + self.said())
             job.send_signal(signal.SIGUSR1)
@@ -121,7 +121,7 @@ class Signals(unittest.TestCase):
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGQUIT:
             job = self.start_job()
             self.ask_until_all_hang(job)
-            time.sleep(0.5)  # for the answers to the last question
+            time.sleep(0.5)  # for the answers to the last signal
             before = self.times_reported()
             self.assertGreater(before, 0, self.said())
             job.send_signal(number)
@@ -130,7 +130,7 @@ class Signals(unittest.TestCase):
             self.assertIn(f"chime-run: {number.name} came: asking the PEs what they are doing, then ending the job", self.said())
 
     def test_a_second_signal_does_not_wait_for_answers(self):
-        # PE 6 is stopped and cannot answer, which one signal waits 2 s for. (A busy machine gets several attempts.)
+        # PE 6 is stopped and cannot answer; one signal waits 2 s for its answer. (A busy machine gets several attempts.)
         took = []
         while len(took) < 5 and min(took, default=2) >= 2:
             job = subprocess.Popen([CHIME_RUN, "-n", "7", "--timeout", "100", PE, "hangs"], stdin=subprocess.DEVNULL,
@@ -147,8 +147,8 @@ class Signals(unittest.TestCase):
 
 
 class FailedLaunches(unittest.TestCase):
-    def test_a_failed_launch_that_nobody_looks_at_is_told_once(self):
-        # Nothing was said unless the program asked.
+    def test_a_failed_launch_without_a_check_is_reported_once(self):
+        # Seen before: no report unless the program queried the error.
         code, out = run(PE, "launches_what_cannot_run", CHIME_SIMT_RESIDENT="100")
         self.assertEqual(code, 0, out)
         failed = "chime: PE 0: a kernel launch failed, and the program did not look at what it returned: "

@@ -1,5 +1,5 @@
-// PE 1 comes to the second barrier of a kernel when the others have given it up. late_test.py reads
-// what they say.
+// PE 1 comes to the second barrier of a kernel after the others have given it up. late_test.py
+// reads the messages.
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ void launch_meeting() {
 int main() {
   chime_init();
   launch_meeting();
-  if (chime_my_pe() == 1) pause();  // until the launcher ends it
+  if (chime_my_pe() == 1) pause();  // until the launcher ends this process
   launch_meeting();
-  std::printf("nobody waited for PE 1\n");
+  std::printf("no PE waited for PE 1\n");
 }

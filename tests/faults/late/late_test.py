@@ -1,5 +1,5 @@
-"""A kernel's wait that ends by CHIME_TIMEOUT is told whole: late_test.py <chime-run> <late>. Holds if PE 0 says once for whom it
-waited, for how long, where, what it waited for and what it saw last, and the job ends with an error."""
+"""A kernel's wait that CHIME_TIMEOUT ends is reported in full: late_test.py <chime-run> <late>. Passes if PE 0 reports once the PE,
+the seconds, the address, the value that it waited for and the last value seen, and the job ends with an error."""
 import os
 import re
 import subprocess
@@ -16,7 +16,7 @@ told = re.findall(r"^\[0\] chime: PE 0: (?:\w+: )?chime_barrier_all in thread 0 
                   r"\(CHIME_TIMEOUT bounds Chime's waits\)", done.stdout, re.MULTILINE)
 wrong = []
 if len(told) != 1:
-    wrong.append(f"the wait was told {len(told)} times")
+    wrong.append(f"the wait was reported {len(told)} times")
 for seconds, awaited, seen in told:
     if not TIMEOUT_S <= float(seconds) < 20 * TIMEOUT_S:
         wrong.append(f"it took {seconds} s and not {TIMEOUT_S}")

@@ -1,8 +1,8 @@
 // A job whose launcher is killed: lost_launcher kernel|barrier|malloc|busy|init|finalized <folder>.
 //
-// Each PE writes its stderr to <folder>/err.<pe> (what it writes to the launcher's pipe is lost
-// with the launcher) and creates <folder>/ready.<pe> when it is where it waits. It does nothing
-// about its launcher: Chime must end it.
+// Each PE writes its stderr to <folder>/err.<pe> (output to the launcher's pipe is lost with the
+// launcher) and creates <folder>/ready.<pe> when it is in its wait. It does nothing about its
+// launcher: Chime must end it.
 #include <chime/chime.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ CHIME_KERNEL void wait_for_a_signal_that_never_comes(uint64_t* signal) {
   chime_signal_wait_until(signal, CHIME_CMP_EQ, 1);
 }
 
-// The number that the launcher gave: before chime_init there is no other.
+// The launcher's number: before chime_init there is no other.
 int number_of_this_pe() {
   for (const char* name : {"PMIX_RANK", "CHIME_RUN_PE"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
@@ -58,7 +58,7 @@ void wait_for_pe_0(Collective collective) {
   collective();
 }
 
-// PE 0 comes to chime_init when the launcher is gone already; the others wait for it there.
+// PE 0 comes to chime_init after the launcher's end; the others wait for it there.
 void wait_in_init() {
   const pid_t launcher = getppid();
   tell_ready();

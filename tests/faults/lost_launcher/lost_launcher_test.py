@@ -2,8 +2,8 @@
 
 <victim>: mpirun, chime-run (the process that the user started) or chime-run-launcher (its child, the PEs' parent).
 
-Holds if all PEs end within 10 s, if somebody who is left says why (under mpirun each PE, on its own stderr; chime-run
-kills its PEs, and its other half says it), and if nothing of the job is left in /dev/shm.
+Passes if all PEs end within 10 s, if a remaining process reports the reason (under mpirun each PE, on its own stderr;
+chime-run kills its PEs, and its other process reports it), and if nothing of the job is left in /dev/shm.
 Exit code 77: the launcher is not installed."""
 import os
 import re
@@ -16,10 +16,10 @@ import time
 import uuid
 
 PES = 3
-READY_S = 60       # until all PEs are where they wait
+READY_S = 60       # until all PEs are in their wait
 ALLOWED_S = 10     # from the kill to the end of the last PE
 HEAD_START_S = 0.3  # from "ready" into the wait
-SETTLE_S = 40      # the test's own patience after the kill: what is slow is told from what never ends
+SETTLE_S = 40      # the test's own limit after the kill: it separates slow ends from no end
 
 victim, chime_run, program, where = sys.argv[1:]
 mark = uuid.uuid4().hex
@@ -37,7 +37,7 @@ def command():
 
 
 def processes_of_job():
-    """Of the whole job: pid -> command line."""
+    """All processes of the job: pid -> command line."""
     found = {}
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         try:

@@ -1,12 +1,12 @@
-// Three PEs exchange messages through NICs of which one has a fault: nic_faults <faulty PE> <rule>
-// <folder> [<from>><to>...]. nic_faults_test.py starts it and reads what each PE says.
+// Three PEs exchange messages through NICs, one of which has a fault: nic_faults <faulty PE> <rule>
+// <folder> [<from>><to>...]. nic_faults_test.py starts it and reads each PE's verdict.
 //
-// Every PE sends to both others, each direction a kernel in a stream of its own. The directions
-// that are named are doomed: their senders go on until Chime ends their kernel, so that a fault is
-// met for certain; their receivers take what comes. One whose direction ends in '!' sends its
-// messages and a signal, and then waits for an answer that nobody sends. All others must end by
+// Every PE sends to both others, each direction in a kernel on its own stream. The named directions
+// are doomed: their senders go on until Chime ends their kernel, so that they are certain to meet
+// the fault; their receivers take what arrives. A sender whose direction ends in '!' sends its
+// messages and a signal, and then waits for an answer that no PE sends. All others must end by
 // themselves with every message whole. The PEs end together, so that no NIC leaves while another
-// still works.
+// works.
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -31,17 +31,17 @@ constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
 constexpr std::uint64_t kDoomedWaitNs = 2'000'000'000;  // without a message: no more will come
 constexpr auto kTogether = std::chrono::seconds(100);
 
-// Symmetric. Each sender and round has a place of its own: nothing is overwritten by other data.
+// Symmetric. Each sender and round has its own slot: no other data overwrites it.
 struct Mail {
   std::uint64_t inbox[kPes][kRounds][kWords];
   std::uint64_t outbox[kRounds][kWords];
-  std::uint64_t signal[kPes];  // by sender: the round that has come
+  std::uint64_t signal[kPes];  // by sender: the round that has arrived
   std::uint64_t question, answer;
 };
 
 struct Received {
-  int rounds;  // whose signal came
-  int torn;    // of these, whose payload was not whole
+  int rounds;  // whose signal arrived
+  int torn;    // of these, the rounds with an incomplete payload
 };
 
 CHIME_HOST_DEVICE std::uint64_t word_of(int sender, int round, int i) {
@@ -49,7 +49,7 @@ CHIME_HOST_DEVICE std::uint64_t word_of(int sender, int round, int i) {
          static_cast<std::uint64_t>(round * 1000 + i);
 }
 
-// Every fourth send waits for the queue to this peer. Nobody calls chime_quiet: it waits for all
+// Every fourth send waits for the queue to this peer. No PE calls chime_quiet: it waits for all
 // peers, and fails with the lost one. PE 1 adds to its signals, by atomics, the others set them.
 CHIME_DEVICE void send_round(Mail* mail, int peer, int round) {
   const int me = chime_my_pe();
@@ -108,7 +108,7 @@ struct Plan {
   }
 };
 
-// Runs `kernel` in one thread, in a stream of its own.
+// Runs `kernel` in one thread, on a separate stream.
 template <class... P, class... A>
 exec::Stream start(void (*kernel)(P...), A... arguments) {
   exec::LaunchConfig config;
@@ -120,7 +120,7 @@ exec::Stream start(void (*kernel)(P...), A... arguments) {
   return config.stream;
 }
 
-// Until all PEs have come, by files: Chime's own ways may be broken.
+// Waits until all PEs have come, by files: Chime's own paths may be broken.
 bool meet(const std::string& folder, int me) {
   std::ofstream(folder + "/" + std::to_string(me)).flush();
   const auto deadline = steady_clock::now() + kTogether;
@@ -171,7 +171,7 @@ int run(const Plan& plan) {
     std::fprintf(stderr, "PE %d: the others did not end\n", me);
     return 1;
   }
-  if (!plan.doomed.empty()) _exit(0);  // what finalize says of lost queues is other tests' business
+  if (!plan.doomed.empty()) _exit(0);  // other tests check finalize's messages about lost queues
   chime_finalize();
   return 0;
 }

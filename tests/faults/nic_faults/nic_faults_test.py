@@ -1,11 +1,11 @@
 """Three PEs, one of whose NICs has a fault: nic_faults_test.py <chime-run> <nic_faults> <case>.
 
-Holds if the PEs that post to a lost queue are told in full and within the deadline, and no other is; if everybody else's
-messages arrive; if whatever has its signal is whole; and if the fault has struck: doomed senders go on for longer than that takes,
-and the softnic counts what changes no result. Errors return, so that a PE can say what it was told.
+Passes if the PEs that post to a lost queue get a full report within the deadline, and no other PE does; if the messages of all
+other PEs arrive; if each message with its signal is whole; and if the fault has struck: doomed senders go on for longer than that
+takes, and the softnic counts the faults that change no result. Errors return, so that a PE can print them.
 
-Where errors exit, as they do for users (error_ends_job), it holds if the job ends and the PE with the fault has said once, in full, what
-failed."""
+Where errors exit, as they do for users (error_ends_job), it passes if the job ends and the PE with the fault has reported the failure
+once, in full."""
 import json
 import os
 import re
@@ -13,13 +13,13 @@ import subprocess
 import sys
 import tempfile
 
-# The kernels' queue pair to each PE, on every PE; behind them are those of host operations. By verbs one is made first, to learn its size.
+# The kernels' queue pair to each PE, on every PE; those of host operations follow. The verbs backend makes one first, to learn its size.
 BACKEND = os.environ["CHIME_NIC_BACKEND"]
 FIRST = {"devx": 0x40, "verbs": 0x41}[BACKEND]
 KERNELS_QUEUE_TO = {pe: FIRST + pe for pe in range(3)}
 ROUNDS, MESSAGE_BYTES = 20, 1024
 OK, TIMEOUT, NETWORK = 0, 5, 12
-# Seconds in which a lost queue is told: the NIC's retries with patience for a slow neighbour (12 s), or CHIME_TIMEOUT (25 s).
+# Seconds until a lost queue is reported: the NIC's retries with patience for a slow neighbour (12 s), or CHIME_TIMEOUT (25 s).
 DEADLINE_S = 100
 LIMIT_S = 250
 TIMED_OUT = 124
@@ -47,24 +47,24 @@ def error(syndrome, request, words):
     return {"faulty": 0, "rule": rule, "doomed": ["0>1", "1>0"], "words": {0: words}, "most_rounds": {(0, 1): request // 2}}
 
 
-# The 16th request is the signal of message 8, which the sender waits for: nothing is behind it, so no queue may lose the cause.
+# The 16th request is the signal of message 8, which the sender waits for: no request follows, so no queue may lose the cause.
 CASES = {f"error_{name.replace('-', '_')}": error(name, 15, f"a write of 8 bytes .* failed .*{words}")
          for name, words in SYNDROMES.items()}
 
-# Behind the data of message 11 its signal is flushed, with a completion. Where that overwrites the failure, and only there, the
-# cause is lost; a poller may come in time. A ring of completions has both.
+# The signal after the data of message 11 is flushed, with a completion. Only where that overwrites the failure is the cause lost; a poller may
+# come in time. A ring of completions keeps both.
 DATA_FAILED, SIGNAL_FLUSHED = (f"a write of {MESSAGE_BYTES} bytes .* failed .*{SYNDROMES['remote-access']}",
                                "a write of 8 bytes .* was flushed .*which request failed first, and why, is lost")
 CASES["error_overwritten"] = error("remote-access", 20, {"verbs": DATA_FAILED, "devx": f"({DATA_FAILED}|{SIGNAL_FLUSHED})"}[BACKEND])
 
-# The last request of a PE that then waits for the answer: nobody but the wait looks at its queue.
+# The last request of a PE that then waits for the answer: only that wait polls the queue.
 CASES["error_then_wait"] = error("remote-access", 2 * ROUNDS, {}) | {
     "doomed": ["0>1!", "1>0"], "words": {0: f"a write of 8 bytes .* failed .*{SYNDROMES['remote-access']}"}}
 
 # With CHIME_ON_ERROR=exit.
 CASES["error_ends_job"] = CASES["error_remote_access"] | {"ends_job": True}
 
-# What changes no result, and how often it has struck at least. No request of Chime's takes a receive WQE, so that rnr never can.
+# Faults that change no result, and how often each has struck at least. Chime's requests take no receive WQE, so rnr never strikes.
 TO_1 = f"qp={KERNELS_QUEUE_TO[1]:#x}"
 CASES |= {
     "late_cqe": {"faulty": 0, "rule": f"seed=3;late_cqe:p=0.7,us=3000,{TO_1}", "strikes": {"late_cqe": 1}},
@@ -76,7 +76,7 @@ CASES |= {
                    "strikes": {"late_cqe": 1, "delay": 1, "torn": 1, "slow_atomics": ROUNDS}},
     "lost_doorbell": {"faulty": 0, "rule": f"lost_doorbell:qp={KERNELS_QUEUE_TO[1]:#x}", "doomed": ["0>1"]},
     "stall": {"faulty": 1, "rule": f"stall:qp={KERNELS_QUEUE_TO[0]:#x}", "doomed": ["0>1", "1>0"]},
-    # Whose device it is hears of it from its driver: at once, not after CHIME_TIMEOUT.
+    # The driver reports this to the owner of the device at once, not after CHIME_TIMEOUT.
     "vanish": {"faulty": 1, "rule": "vanish:us=8000000", "doomed": ["0>1", "1>0", "2>1", "1>2"], "own": 1, "own_within_s": 15,
                "doomed_s": 10},
 }
@@ -102,13 +102,13 @@ def check(fact, what):
 
 
 if "ends_job" in case:
-    verdicts.clear()  # of PEs that came to their end before the job's
+    verdicts.clear()  # of PEs that ended before the job did
     check(done.returncode not in (0, TIMED_OUT), f"the job ended with {done.returncode}")
     for pe, words in case["words"].items():
         said = re.findall(rf"^\[{pe}\] chime: PE {pe}: .*{IN_FULL}.*", done.stdout, re.MULTILINE)
         told = [line for line in done.stdout.splitlines() if re.match(rf"\[{pe}\] chime: PE {pe}: .*{words}", line)]
-        check(len(told) == 1, f"PE {pe} said {len(told)} times what failed")
-        check(len(said) == 1, f"PE {pe} said {len(said)} times in full what failed")
+        check(len(told) == 1, f"PE {pe} reported the failure {len(told)} times")
+        check(len(said) == 1, f"PE {pe} reported the failure in full {len(said)} times")
 else:
     check(done.returncode == 0, f"the job ended with {done.returncode}")
     check(set(verdicts) == {0, 1, 2}, f"only PEs {sorted(verdicts)} came to their end")
@@ -122,15 +122,15 @@ for pe, said in verdicts.items():
     if pe == case.get("own"):
         check(said["status"] == NETWORK and said["peer"] == pe, f"PE {pe} has status {said['status']} and names PE {said['peer']}")
         check("its own NIC mlx5_" in said["message"], f"PE {pe}: '{said['message']}' does not say that it is its own NIC")
-        check(said["seconds"] < case["own_within_s"], f"PE {pe} was told after {said['seconds']} s")
+        check(said["seconds"] < case["own_within_s"], f"PE {pe} got the error after {said['seconds']} s")
         continue
     lost = {to for way, to in doomed if way == pe}
     if not lost:
         check(said["status"] == OK, f"PE {pe} has an error and sends to no lost queue: {said['message']}")
         continue
     check(said["status"] in (NETWORK, TIMEOUT), f"PE {pe} has status {said['status']}: {said['message']}")
-    check(said["peer"] in lost, f"PE {pe} names PE {said['peer']}, and lost the way to {lost}")
-    check(said["seconds"] < DEADLINE_S, f"PE {pe} was told after {said['seconds']} s")
+    check(said["peer"] in lost, f"PE {pe} names PE {said['peer']}, and lost the queues to {lost}")
+    check(said["seconds"] < DEADLINE_S, f"PE {pe} got the error after {said['seconds']} s")
     if said["status"] == NETWORK:
         check(re.search(IN_FULL, said["message"]), f"PE {pe}: '{said['message']}' is not in full")
     if pe in case.get("words", {}):
@@ -138,7 +138,7 @@ for pe, said in verdicts.items():
               f"PE {pe}: '{said['message']}' has not the words '{case['words'][pe]}'")
 if "strikes" in case:
     counted = re.findall(r'"softnic":"counters",.*"faults":(\{.*?\})', done.stdout)
-    check(len(counted) == 1, f"{len(counted)} NICs with a fault told what they did")
+    check(len(counted) == 1, f"{len(counted)} NICs with a fault printed counters")
     for rule, least in case["strikes"].items() if counted else ():
         struck = json.loads(counted[0])[rule]
         check(struck >= least and (struck > 0) == (least > 0), f"{rule} struck {struck} times, and must {least} times at least")

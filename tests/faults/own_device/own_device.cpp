@@ -1,11 +1,11 @@
 // A PE whose own NIC vanishes while it is in a call: own_device <case>. PE 0 stays away and sleeps,
-// so that nothing but the news of its own device ends what PE 1 does. own_device_test.py starts it.
+// so that only the notification of its own device ends PE 1's call. own_device_test.py starts it.
 //
-//   host_wait, kernel_wait        for a word that nobody writes
+//   host_wait, kernel_wait        for a word that is never written
 //   host_quiet, kernel_quiet      puts and quiet, again and again
 //   host_get, kernel_get          gets
 //   host_barrier, kernel_barrier  to which PE 0 does not come
-//   malloc                        likewise
+//   host_barrier, kernel_barrier  which PE 0 does not reach
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ CHIME_KERNEL void in_kernel(std::uint64_t* words) {
   kBody(words);
 }
 
-// What a kernel has met the next call tells.
+// The next call reports the kernel's error.
 template <void (*kBody)(std::uint64_t*)>
 void launch(std::uint64_t* words) {
   exec::launch({}, in_kernel<kBody>, words);

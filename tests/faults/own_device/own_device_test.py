@@ -1,11 +1,11 @@
-"""Whose NIC vanishes says that it is its own, in whatever call it is: own_device_test.py <chime-run> <own_device> <case>. Holds
-if PE 1 says so long before CHIME_TIMEOUT, and the job ends by it."""
+"""A PE whose NIC vanishes reports its own NIC, in whatever call it is: own_device_test.py <chime-run> <own_device> <case>. Passes
+if PE 1 reports it long before CHIME_TIMEOUT, and the job ends with it."""
 import re
 import subprocess
 import sys
 import time
 
-LIMIT_S, AT_ONCE_S = 90, 30  # 4 of these until it vanishes; CHIME_TIMEOUT is 60
+LIMIT_S, AT_ONCE_S = 90, 30  # 4 s of these until it vanishes; CHIME_TIMEOUT is 60
 chime_run, program, case = sys.argv[1:]
 begun = time.monotonic()
 done = subprocess.run([chime_run, "-n", "2", "--timeout", str(LIMIT_S), program, case], stdin=subprocess.DEVNULL,

@@ -1,17 +1,17 @@
 // A job in which PE 1 is killed and the others go on: survivors <case>. Each survivor prints
-// "survived", after everything was as chimex_pe_status (chime.h) promises.
+// "survived" if everything was as chimex_pe_status (chime.h) promises.
 //
-//   operations      on the dead PE fail, among survivors do not
-//   barrier         they are in one of the host's when it dies
-//   kernel_barrier  likewise, of a kernel
+//   operations      fail on the dead PE, succeed among survivors
+//   barrier         survivors are in a barrier of the host when the PE dies
+//   kernel_barrier  likewise, in a kernel
 //   malloc          they are in a collective allocation
-//   teams           they are in a barrier of a team that has it, and go on in one that has it not
-//   signal          they wait for a word of its
-//   untouched       nothing was said to each other before
-//   untold          a kernel has met its end, and no call has told that yet
-//   kernel_status   a kernel asks what has become of it until it is gone
-//   in_flight       they are in the middle of operations on it, of the host
-//   kernel_quiet    likewise, of kernels: puts and quiet,
+//   teams           they are in a barrier of a team with the dead PE, and go on in one without it
+//   signal          they wait for a word that the dead PE should write
+//   untouched       no PE communicated with another before
+//   untold          a kernel has met the failure, and no call has reported it yet
+//   kernel_status   a kernel queries the PE's status until the PE is gone
+//   in_flight       they are in the middle of operations on it, on the host
+//   kernel_quiet    likewise, in kernels: puts and quiet,
 //   kernel_get      gets,
 //   kernel_atomic   fetching atomics,
 //   kernel_signal   and puts with a signal
@@ -33,7 +33,7 @@ using std::chrono::seconds;
 namespace {
 
 constexpr int kVictim = 1;
-constexpr auto kAtOnce = seconds(6);  // less than CHIME_TIMEOUT: who waits for that is too late
+constexpr auto kAtOnce = seconds(6);  // less than CHIME_TIMEOUT: waiting for that takes too long
 
 #define REQUIRE(fact)                                                                              \
   do {                                                                                             \
@@ -47,7 +47,7 @@ constexpr auto kAtOnce = seconds(6);  // less than CHIME_TIMEOUT: who waits for 
 
 struct Words {
   std::uint64_t data[4], signal[4], never;
-  int status[3], status_of_nobody, is_in_time;  // what a kernel was told
+  int status[3], status_of_nobody, is_in_time;  // results in a kernel
 };
 
 // The heap may be a GPU's.
@@ -61,7 +61,7 @@ int other_survivor() { return 2 - chime_my_pe(); }
 
 bool names_the_victim() { return std::strstr(chimex_last_error(), "PE 1 is gone") != nullptr; }
 
-// What a call that fails by the dead PE leaves behind.
+// The error of a call that fails by the dead PE.
 bool has_told_of_the_victim() {
   return chimex_last_status() == CHIMEX_ERR_PEER_DEAD && names_the_victim();
 }
@@ -75,13 +75,13 @@ bool has_told_of_the_victim() {
 void await_the_end() {
   const auto end = Clock::now() + seconds(20);
   for (int known = CHIMEX_OK; known != CHIMEX_ERR_PEER_DEAD; known = chimex_pe_status(kVictim)) {
-    // A fabric may find that the way has failed before anybody tells of the death.
+    // A fabric may find that the path has failed before the death is reported.
     REQUIRE(known == CHIMEX_OK || known == CHIMEX_ERR_NETWORK);
     REQUIRE(Clock::now() < end);
   }
 }
 
-// Also when it is called again.
+// Also at the second call.
 template <class Call>
 void fails_at_once(Call call) {
   for (int round = 0; round < 2; ++round) {
@@ -103,7 +103,7 @@ CHIME_KERNEL void meet_often(chime_team_t team, std::uint64_t* met) {
   for (int round = 0; round < 100; ++round) *met += chime_team_sync(team) == CHIMEX_OK ? 1 : 0;
 }
 
-// A kernel sees the end without having sent anything there.
+// A kernel sees the death without having sent anything to the PE.
 CHIME_KERNEL void ask_until_the_end(Words* words) {
   const std::uint64_t begin = exec::clock_ns();
   const auto waited = [&] { return exec::clock_ns() - begin; };
@@ -115,7 +115,7 @@ CHIME_KERNEL void ask_until_the_end(Words* words) {
   words->status_of_nobody = chimex_pe_status(chime_n_pes());
 }
 
-// Each goes on until an operation fails, which ends the kernel (CHIME_ON_ERROR).
+// Each kernel goes on until an operation fails, which ends it (CHIME_ON_ERROR).
 CHIME_KERNEL void put_and_quiet(Words* words) {
   for (;;) {
     chime_uint64_p(&words->data[chime_my_pe()], 1, kVictim);
@@ -145,14 +145,14 @@ void survivors_reach_each_other(Words* words) {
   chime_putmem_signal(&words->data[me], &value, sizeof value, &words->signal[me], 1,
                       CHIME_SIGNAL_SET, other);
   chime_signal_wait_until(&words->signal[other], CHIME_CMP_EQ, 1);
-  // What was posted to the dead PE before may be found to have failed by whoever waits, and is told
-  // by the next call.
+  // Any waiter may find that an earlier request to the dead PE has failed; the next call reports
+  // it.
   REQUIRE(chimex_last_status() == CHIMEX_OK || has_told_of_the_victim());
   REQUIRE(read(words).signal[other] == 1);
   REQUIRE(read(words).data[other] == 100 + static_cast<std::uint64_t>(other));
 }
 
-// On a GPU, of a kernel that begins just when the host hears of the death, it may go unseen.
+// On a GPU a kernel that begins just when the host learns of the death may miss it.
 chimex_async_error_t error_of_a_put_in_a_kernel(Words* words) {
   const char* const device = std::getenv("CHIME_DEVICE");
   const bool may_go_unseen = device != nullptr && std::strcmp(device, "cuda") == 0;
@@ -186,11 +186,11 @@ void wait_for_a_word(Words* words) {
   chimex_clear_last_error();
   chime_signal_wait_until(&words->never, CHIME_CMP_EQ, 1);
   REQUIRE(has_told_of_the_victim());
-  REQUIRE(Clock::now() - begin > seconds(7));  // CHIME_TIMEOUT: it may have been another's
+  REQUIRE(Clock::now() - begin > seconds(7));  // CHIME_TIMEOUT: another PE might write it
   REQUIRE(Clock::now() - begin < seconds(30));
 }
 
-// The operations that come next are carried out, whatever they tell: the other survivor waits.
+// The next operations are carried out, whatever they report: the other survivor waits.
 void fail_in_a_kernel(Words* words) {
   await_the_end();
   exec::launch({}, put_whole_to, &words->data[0], kVictim);
@@ -200,7 +200,7 @@ void fail_in_a_kernel(Words* words) {
 void launch_a_meeting() {
   exec::launch({.grid = 1, .block = 1, .cooperative = true}, meet);
   exec::device_synchronize();
-  chime_fence();  // a call: it tells what the kernel has met
+  chime_fence();  // this call reports the kernel's error
 }
 
 void ask_in_a_kernel(Words* words) {
@@ -236,7 +236,7 @@ void repeat_until_it_fails(Call call) {
   await_the_end();
 }
 
-// One thread each for what waits in different places.
+// One thread each for the waits in different places.
 void be_in_the_middle(Words* words) {
   const int me = chime_my_pe();
   std::thread getter([&] {
@@ -256,20 +256,20 @@ struct Teams {
 };
 Teams teams{};
 
-// One has all PEs, the other the survivors.
+// One team has all PEs, the other the survivors.
 void make_teams() {
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 2, -1, 3, nullptr, 0, &teams.whole) == 0);
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 0, 2, 2, nullptr, 0, &teams.pair) == 0);
 }
 
-// What was posted to the dead PE before may be reported once, by any call.
+// Any call may report an earlier request to the dead PE, once.
 void meet_as_a_pair(chime_team_t pair) {
   chimex_async_error_t error{};
   chimex_get_async_error(&error);
   for (int round = 0; round < 100; ++round) REQUIRE(chime_team_sync(pair) == CHIMEX_OK);
 }
 
-// The others meet on: by the host, in a kernel, and in a team that they make then.
+// The survivors still meet: on the host, in a kernel, and in a new team.
 void go_on_as_a_team(Words* words) {
   fails_at_once([] { REQUIRE(chime_barrier(teams.whole) == CHIMEX_ERR_PEER_DEAD); });
   meet_as_a_pair(teams.pair);

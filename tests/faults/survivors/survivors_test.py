@@ -1,5 +1,5 @@
-"""Survivors of a killed PE go on: survivors_test.py <chime-run> <survivors> <case>. Holds if each says that it survived, and says
-once, on its own stderr, who is gone and that it goes on."""
+"""Survivors of a killed PE go on: survivors_test.py <chime-run> <survivors> <case>. Passes if each prints that it survived, and reports
+once, on its own stderr, which PE is gone and that it goes on."""
 import re
 import subprocess
 import sys
@@ -15,7 +15,7 @@ for pe in 0, 2:
         wrong.append(f"PE {pe} did not survive")
     told = re.findall(rf"\[{pe}\] chime: PE {pe}: PE 1 \(.*\) is gone: .*; going on without it", done.stdout)
     if len(told) != 1:
-        wrong.append(f"PE {pe} said {len(told)} times that it goes on")
+        wrong.append(f"PE {pe} reported {len(told)} times that it goes on")
 if done.returncode != 128 + 9:
     wrong.append(f"chime-run ended with {done.returncode}, not that of the killed PE")
 sys.exit("\n".join(wrong) if wrong else 0)

@@ -1,9 +1,9 @@
-// What has failed is said while a kernel waits on, and no call asks: untold <case>. PE 0 does in a
-// kernel what fails, and waits for a word that PE 1 sets after a while.
-// untold_test.py starts it, and reads whether it was said before the wait was over.
+// A failure is reported while a kernel still waits and no call queries it: untold <case>. In a
+// kernel PE 0 makes an operation that fails, and waits for a word that PE 1 sets after a while.
+// untold_test.py starts it, and checks that the report came before the wait was over.
 //
-//   nic, fabric   a put that cannot be carried out; by the fabric to PE 2, which is stopped
-//   argument      a put to a place that is not symmetric
+//   nic, fabric   a put that cannot be carried out; over the fabric to PE 2, which is stopped
+//   argument      a put to an address that is not symmetric
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ int set_the_word(Words* words) {
   return 0;
 }
 
-// Until the others have long ended.
+// Stops this process until the others have long ended.
 int be_stopped() {
   const pid_t stopped = getpid();
   if (fork() == 0) {
@@ -69,6 +69,6 @@ int main(int argc, char** argv) {
   chime_init();
   auto* const words = static_cast<Words*>(chime_calloc(1, sizeof(Words)));
   const int me = chime_my_pe();
-  // No chime_finalize: what it says of a way that is lost is told elsewhere.
+  // No chime_finalize: other tests check its message about a lost path.
   _exit(me == 0 ? fail_beside_a_wait(what, words) : me == 1 ? set_the_word(words) : be_stopped());
 }

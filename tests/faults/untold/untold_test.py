@@ -1,5 +1,5 @@
-"""What has failed is said while a kernel waits on: untold_test.py <chime-run> <untold> <case>. Holds if PE 0 says once what has
-failed while its wait goes on, the wait ends well all the same, by PE 1's word, and the next call fails by what was said."""
+"""A failure is reported while a kernel still waits: untold_test.py <chime-run> <untold> <case>. Passes if PE 0 reports the failure
+once during its wait, PE 1's word ends the wait without an error all the same, and the next call fails with the same error."""
 import re
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def where(pattern):
 
 
 said = where(rf"^\[0\] chime: PE 0: {WORDS[case]}.*\(reported now because no host call has asked")
-over = where(r"^\[0\] the wait is over$")  # lines of one PE come in its order, those of two do not
+over = where(r"^\[0\] the wait is over$")  # lines of one PE are in order, those of two PEs are not
 wrong = []
 if len(said) != 1:
     wrong.append(f"PE 0 said it {len(said)} times")

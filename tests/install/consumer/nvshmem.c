@@ -1,4 +1,4 @@
-// An NVSHMEM program of C: its include says NVSHMEM's header.
+// An NVSHMEM program in C: it includes NVSHMEM's header.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,5 +1,5 @@
-// A CUDA user's program, in CUDA's own words: each PE puts numbers into its right neighbour. It
-// chooses its GPU by its place on the node before the heap is made.
+// A CUDA user's program, with CUDA's own syntax: each PE puts numbers into its right neighbour. It
+// chooses its GPU by its place on the node before the heap exists.
 #include <chime/chime.h>
 #include <cuda_runtime.h>
 

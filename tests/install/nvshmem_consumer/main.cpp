@@ -1,5 +1,5 @@
-// A host program for NVSHMEM, which includes the parts of its headers by the names that programs
-// use: each PE puts its number into its right neighbour.
+// A host program for NVSHMEM, which includes parts of its headers by their usual names: each PE
+// puts its number into its right neighbour.
 #include <bootstrap_device_host/nvshmem_uniqueid.h>
 #include <device/nvshmem_defines.h>
 #include <device/nvshmemx_defines.h>

@@ -1,5 +1,5 @@
 // A PE of a job in which one PE is late for a collective call: later than CHIME_TIMEOUT, or by just
-// that time, or it has come and is stopped before it can see that all have. It prints what came of
+// that time, or it has come and is stopped before it can see that all have. It prints the result of
 // each call; collective_test.py compares.
 #define CHIME_HOST_ONLY
 #include <chime/abi/context.h>
@@ -38,7 +38,7 @@ void allocate(const std::string& name, std::size_t bytes) {
                          " s: " + (got == "nothing" ? chimex_last_error() : ""));
 }
 
-// The last PE is late by `seconds`; then all of them ask for more.
+// The last PE is late by `seconds`; then all PEs allocate again.
 void is_late(double seconds) {
   chime_init();
   allocate("before", 64);
@@ -50,7 +50,7 @@ void is_late(double seconds) {
   say(-1, std::string("left: ") + chimex_last_error());
 }
 
-// Again and again: the last PE comes when the time of the others is just over, or just not.
+// Many rounds: the last PE comes when the others' time is just over, or just before that.
 void comes_at_the_last_moment(int rounds, double timeout) {
   for (int round = 0; round < rounds; ++round) {
     chime_init();
@@ -63,14 +63,14 @@ void comes_at_the_last_moment(int rounds, double timeout) {
   }
 }
 
-// What PEs tell each other beside the job, by files of these names.
+// Notifications between PEs outside the job, by files of these names.
 void tell(const std::string& news) { std::ofstream("./" + news); }
 void await(const std::string& news) {
   for (int ms = 0; ms < 60'000 && access(news.c_str(), F_OK) != 0; ++ms) usleep(1000);
 }
 
-// A child stops this process a second from now, in which it comes to its next call, and lets it go
-// on when all others have given up the call behind that.
+// A child stops this process after a second, when it is in its next call, and continues it when all
+// others have given up the call after that.
 void be_stopped_meanwhile(int n_pes) {
   if (fork() != 0) return;
   sleep(1);

@@ -1,8 +1,8 @@
 """A PE that is late for a collective call: collective_test.py <chime-run> <collective_pe> Mapped|Hub|Pmix.
 
 With CHIME_ON_ERROR=return one PE gave up its chime_malloc after CHIME_TIMEOUT, the late one then got memory from the same
-call, and from there on each had other offsets for the same object. Now a call meets on all PEs or on none, and after
-one that did not, no collective call succeeds: each fails at once and names the first that failed."""
+call, and from then on the PEs had different offsets for the same object. Now a call meets on all PEs or on none. After
+a call that did not, no collective call succeeds: each fails at once and names the first that failed."""
 import collections
 import functools
 import os
@@ -16,7 +16,7 @@ import unittest
 CHIME_RUN, PE, KIND = sys.argv.pop(1), sys.argv.pop(1), sys.argv[1]
 PES = 3
 TIMEOUT_S = 1.0
-AT_ONCE_S = 0.9 * TIMEOUT_S  # who waits, waits for all of that
+AT_ONCE_S = 0.9 * TIMEOUT_S  # a PE that waits needs all of that
 
 
 def launcher():
@@ -35,13 +35,13 @@ def job(*arguments, timeout=TIMEOUT_S, cwd=None):
 
 @functools.cache
 def job_with_a_late_pe():
-    """Two facts of one job, which takes seconds."""
+    """Two tests share this job, which takes seconds."""
     return job("late", 2.5)
 
 
 class Facts(unittest.TestCase):
     def said(self, out, name):
-        """{PE: (what it got, seconds, error)}"""
+        """{PE: (result, seconds, error)}"""
         found = {int(pe): (got, float(took), error) for pe, got, took, error in
                  re.findall(rf"PE (\d) says {name}: (.*) after (\S+) s: (.*)", out)}
         self.assertEqual(sorted(found), list(range(PES)), out)
@@ -70,15 +70,15 @@ class Facts(unittest.TestCase):
         self.assertEqual(len(re.findall(r"says left: chime_finalize: .*no collective call succeeds any more", out)), PES, out)
         self.assertNotIn("is gone", out)
 
-    def test_a_pe_that_is_late_but_in_time_harms_nobody(self):
+    def test_a_pe_that_is_late_but_in_time_does_no_harm(self):
         code, out = job("late", 0.3, timeout=20)
         self.assertEqual(code, 0, out)
         for name, place in [("first", "heap + 66048"), ("second", "heap + 66560")]:
             self.assertEqual({got for got, _, _ in self.said(out, name).values()}, {place}, out)
 
     def test_a_pe_that_was_stopped_agrees_with_the_others(self):
-        # Mapped, the call meets without it, and it saw that the next one had been given up, and took that for the end of its
-        # own. By messages the others wait for what it does not send; it met, when it went on, what they had given up.
+        # Mapped, the call meets without PE 0, which saw that the next call was given up, and took that for the end of its own. By messages the
+        # others wait for its message; when it went on, it met a call that they had given up.
         with tempfile.TemporaryDirectory() as folder:
             code, out = job("stopped", timeout=4, cwd=folder)
         self.assertEqual(code, 0, out)
@@ -87,7 +87,7 @@ class Facts(unittest.TestCase):
         self.assertEqual({got for got, _, _ in self.said(out, "second").values()}, {"nothing"}, out)
 
     def test_all_agree_when_the_last_comes_as_the_time_ends(self):
-        # mpirun's PEs join slowly, and not at the same time.
+        # mpirun's PEs join slowly, and at different times.
         rounds, timeout = (60, 0.05) if KIND != "Pmix" else (8, 0.5)
         code, out = job("race", rounds, timeout, timeout=timeout)
         self.assertEqual(code, 0, out)

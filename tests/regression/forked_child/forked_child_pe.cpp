@@ -1,5 +1,5 @@
 // A PE whose process makes children, in the way named on its command line, that call Chime or end.
-// forked_child_test.py starts jobs of these and reads what they say.
+// forked_child_test.py starts jobs of these and reads the output.
 #define CHIME_HOST_ONLY
 #include <chime/abi/context.h>
 #include <chime/chime.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// `pe`: of the process that says it, or whose child does.
+// `pe`: the PE of the process that prints this, or of its parent.
 void say(int pe, const std::string& text) {
   const std::string line = "PE " + std::to_string(pe) + " says " + text + "\n";
   [[maybe_unused]] const auto written = write(STDOUT_FILENO, line.data(), line.size());
@@ -42,7 +42,7 @@ struct Job {
   int* words;
 };
 
-// Every kind of call, and what each ended with.
+// Makes every kind of call, and prints the result of each.
 void make_all_calls(const Job& job, const std::string& who) {
   const int peer = (job.me + 1) % job.n;
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
@@ -85,12 +85,12 @@ pid_t fork_by_system_call() {
   return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
 }
 
-// The number that a child which does `act` ends with.
+// Returns the exit status of a child that calls `act`.
 int child_of(const std::function<pid_t()>& make, const std::function<void()>& act) {
   const pid_t child = make();
   if (child == 0) {
     act();
-    exit(0);  // with its handlers, and destructors
+    exit(0);  // with its exit handlers and destructors
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -104,7 +104,7 @@ Job join() {
   return job;
 }
 
-// The last PE comes late, so that whoever does not wait for it is seen; then all is as ever.
+// The last PE comes late, so that a PE that does not wait for it shows; then all is as before.
 void meet(const Job& job, const std::string& when) {
   chime_barrier_all();
   const auto begin = Clock::now();
@@ -125,7 +125,7 @@ void leave(const Job& job) {
   say(job.me, std::string("left: ") + chimex_last_error());
 }
 
-// The second as the first: with all that the first left behind.
+// The second child like the first: with all that the first left behind.
 void forks_twice() {
   const Job job = join();
   for (const char* who : {"first", "second"}) {
@@ -146,7 +146,7 @@ void clones() {
   const Job job = join();
   child_of(fork_by_system_call, [&] {
     make_all_calls(job, "clone");
-    _exit(0);  // no handler of fork() has run: its C library may hold locks
+    _exit(0);  // fork()'s handlers have not run: its C library may hold locks
   });
   meet(job, "then");
   leave(job);
@@ -182,7 +182,7 @@ void starts_programs() {
   leave(job);
 }
 
-// A process with no PE any more may have children that are PEs.
+// A process that is no longer a PE may have children that are PEs.
 void forks_after_it_has_left() {
   const Job job = join();
   leave(job);

@@ -1,7 +1,7 @@
 """A child of fork() was taken for the PE: forked_child_test.py <chime-run> <forked_child_pe>.
 
-The children's chime_malloc met each other's, and the parents' next collective call met at once by what had been counted
-then: a barrier was lost, and nobody was told."""
+The children's chime_malloc calls met each other's, and the parents' next collective call met at once by the counts of
+those: a barrier was lost without an error."""
 import os
 import re
 import subprocess

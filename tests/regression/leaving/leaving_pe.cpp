@@ -1,5 +1,5 @@
 // A PE that leaves its job, or tries to join it, in the way named on its command line.
-// leaving_test.py starts jobs of these and reads what they say.
+// leaving_test.py starts jobs of these and reads the output.
 #include <chime/chime.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -96,8 +96,8 @@ void leaves_while_a_kernel_writes() {
   say("kernel ended: yes");
 }
 
-// The stream's last work is a kernel that ends soon, by the clock: a number of turns takes the
-// longer the busier the machine is.
+// The stream's last work is a kernel that ends soon, measured by the clock: a number of turns would
+// take longer on a busy machine.
 CHIME_KERNEL void work_for(uint64_t ns, int* word, int* has_ended) {
   const uint64_t end = exec::clock_ns() + ns;
   for (int i = 0; exec::clock_ns() < end; ++i) {
@@ -115,7 +115,7 @@ void leaves_while_a_kernel_ends() {
   exec::Stream stream;
   exec::stream_create(&stream);
   exec::launch({.stream = stream}, work_for, kNs, word, &has_ended);
-  exec::stream_destroy(stream);  // what is queued still runs
+  exec::stream_destroy(stream);  // queued work still runs
   chime_finalize();
   say(std::string("left, kernel ended: ") + (std::atomic_ref(has_ended).load() ? "yes" : "no"));
 }
@@ -125,15 +125,15 @@ void exits_with(int status) {
   if (chime_my_pe() == 1) chime_global_exit(status);
   chime_barrier_all();
 }
-// Its local peers learn of it in its exit handlers and may end before it has.
+// Its local peers learn of the exit in its exit handlers and may end before it.
 void exits_with_3_and_stays_a_while() {
   atexit([] { usleep(300'000); });  // runs last: registered before Chime's
   chime_init();
   if (chime_my_pe() == 1) exit(3);
   chime_barrier_all();
 }
-// The launcher's thread that looks at processes comes late to a processor, the one that hears of
-// the abort does not.
+// The launcher's thread that watches processes gets a processor late; the thread that receives the
+// abort does not.
 void exits_when_its_local_peer_is_killed() {
   chime_init();
   for (int i = 0; i < 4 && chime_my_pe() == 0; ++i)
@@ -155,7 +155,7 @@ void exits_with_300() { exits_with(300); }
 
 // ---- Joining ------------------------------------------------------------------------------------
 
-// PE 1 comes when PE 0 has given up once; both then try until it works.
+// PE 1 comes after PE 0 has given up once; then both retry until they join.
 void joins_again() {
   const bool is_late = std::string(getenv("CHIME_RUN_PE")) == "1";
   if (is_late) sleep(2);
@@ -171,7 +171,7 @@ void joins_again() {
   }
 }
 
-// As on a machine that is so busy that the launcher does not get to run for seconds.
+// As on a machine so busy that the launcher does not run for seconds.
 void joins_while_its_launcher_stands_still() {
   constexpr unsigned kSeconds = 4;
   const pid_t launcher = getppid();

@@ -1,6 +1,6 @@
 """How PEs leave a job and join it again: leaving_test.py <chime-run> <leaving_pe> [unittest arguments].
 
-What each test's users saw is in its first lines."""
+The first lines of each test say what users saw."""
 import os
 import signal
 import subprocess
@@ -22,8 +22,8 @@ def job(pes, act, *options, **variables):
 
 
 class Leaving(unittest.TestCase):
-    def test_the_exit_of_a_forked_child_is_nobodys_death(self):
-        # The child's atexit handler told the local peers that PE 0 had exited.
+    def test_the_exit_of_a_forked_child_is_no_pes_death(self):
+        # The child's atexit handler reported to the local peers that PE 0 had exited.
         code, out = job(3, "forks_a_child_that_exits")
         self.assertEqual(code, 0, out)
         self.assertIn("child ended with 3", out)
@@ -37,14 +37,14 @@ class Leaving(unittest.TestCase):
         self.assertNotIn("is gone", out)
         self.assertEqual(out.count("says left: \n"), 2, out)
 
-    def test_a_pending_error_is_told_when_the_program_just_exits(self):
-        # The program ended with 0, and nobody had said a word.
+    def test_a_pending_error_is_reported_when_the_program_just_exits(self):
+        # The program ended with 0, and no error was printed.
         code, out = run(PE, "exits_with_an_error_pending")
         self.assertEqual(code, 1, out)
         self.assertIn("there is no PE 99", out)
 
-    def test_a_pending_error_is_told_before_a_trap(self):
-        # The trap named a function that had the cause, which nobody could call any more.
+    def test_a_pending_error_is_reported_before_a_trap(self):
+        # The trap named a function that had the cause, which could no longer be called.
         code, out = run(PE, "exits_with_an_error_pending", CHIME_ON_ERROR="trap")
         self.assertEqual(code, -signal.SIGABRT, out)
         self.assertRegex(out, r"PE 0: chime_p in thread 0 of block 0 of a kernel: there is no PE 99(.|\n)* trap: ")
@@ -80,19 +80,19 @@ class Leaving(unittest.TestCase):
             self.assertRegex(out, r"PE 1 end(s|ed) the job( with code \d+)?: it called chime_global_exit\(")
 
     def test_the_exit_code_is_that_of_the_pe_that_failed(self):
-        # 1, of the PE whose barrier it broke, which had ended before it.
+        # Seen: 1, from the PE whose barrier broke, because it had ended first.
         code, out = job(2, "exits_with_3_and_stays_a_while")
         self.assertEqual(code, 3, out)
 
     def test_the_exit_code_is_that_of_a_killed_pe(self):
-        # 1, of the PE that gave up without it: its abort was looked at before the processes.
+        # Seen: 1, from the PE that gave up: its abort was handled before the ended processes.
         code, out = job(2, "exits_when_its_local_peer_is_killed", CHIME_ON_ERROR="return")
         self.assertEqual(code, 128 + signal.SIGKILL, out)
 
 
 class Joining(unittest.TestCase):
     def test_a_failed_init_can_be_repeated(self):
-        # "PE 0 is in the job already": its first connection was kept until the second one stood.
+        # "PE 0 is in the job already": its first connection was kept until the second one was open.
         code, out = job(2, "joins_again", CHIME_INIT_TIMEOUT="1", CHIME_LOG="off")
         self.assertEqual(code, 0, out)
         self.assertNotIn("is in the job already", out)
@@ -100,7 +100,7 @@ class Joining(unittest.TestCase):
         self.assertIn("PE 0 gave up before all PEs had joined; initialise again", out)
 
     def test_a_launcher_that_is_late_delays_its_pes_and_fails_none(self):
-        # "cannot reach chime-run ...: it did not answer in time": PEs gave it 3 s, once.
+        # "cannot reach chime-run ...: it did not answer in time": PEs waited 3 s, once.
         code, out = job(2, "joins_while_its_launcher_stands_still")
         self.assertEqual(code, 0, out)
         self.assertRegex(out, r"says waited ([3-9]|\d\d) s")

@@ -1,7 +1,7 @@
-"""What PEs ask of a PMIx launcher, counted: launcher_test.py <reinit_pe> <bootstrap_pe> <folder of the counting libpmix.so.2>.
+"""The requests of PEs to a PMIx launcher, counted: launcher_test.py <reinit_pe> <bootstrap_pe> <folder of the counting libpmix.so.2>.
 
 The launcher keeps each key for as long as it lives: 200 rounds of chime_init and chime_finalize once cost mpirun 60 MB. And each
-PE once asked each other of its host for its node: 8 PEs sent 83 gets."""
+PE once requested each local peer's node: 8 PEs sent 83 gets."""
 import os
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ import unittest
 from counting_pmix import counting, counts_in, why_init_fails
 
 PE, BOOTSTRAP_PE, COUNTER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
-# Two are each PE's own; PE 0 adds what it has found of its host, the secret, the settings, and the place to meet again.
+# Two are each PE's own; PE 0 adds its knowledge of its host, the secret, the settings, and the address of later meetings.
 MOST_KEYS = {True: 6, False: 2}  # by whether it is PE 0
 
 
@@ -48,12 +48,12 @@ class AskedOfTheLauncher(unittest.TestCase):
                 self.assertLessEqual(of_pe.puts, MOST_KEYS[pe == 0])
                 others = [("node", other) for other in range(1, pes)]
                 expected = others if pe == 0 else [("host", 0), ("node", 0), ("settings", 0)]
-                # The last PE to leave may ask whether the others said goodbye. A PE that has waited for two seconds asks whether
-                # they have failed.
+                # The last PE to leave may query whether the others said goodbye. A PE that has waited for two seconds queries whether they have
+                # failed.
                 self.assertEqual([q for q in sorted(of_pe.gets) if q[0] not in ("goodbye", "failure")], expected)
                 self.assertLessEqual(max(of_pe.gets.values()), of_pe.most_gets_a_question())
 
-    def test_nobody_asks_for_processes_while_all_live(self):
+    def test_no_pe_queries_processes_while_all_live(self):
         for pes, *command in ((4, PE, "1", "0"), (8, PE, "1", "0"), (2, PE, "10", "0"), (4, BOOTSTRAP_PE, "lookup_waits_for_seconds")):
             for of_pe in self.count(pes, *command).values():
                 self.assertLessEqual(of_pe.queries, of_pe.most_queries())
@@ -72,7 +72,7 @@ class AskedOfTheLauncher(unittest.TestCase):
             self.assertRegex(why, f"PE {lost} is gone")
         self.assertLess(took, 30)
 
-    def test_a_leader_is_named_that_dies_before_it_has_said_who_is_there(self):
+    def test_a_leader_is_named_that_dies_before_it_names_its_pes(self):
         self.assert_named(0, "host")
 
     def test_a_leader_is_named_that_dies_before_it_has_said_where_it_is(self):

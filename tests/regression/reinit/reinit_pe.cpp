@@ -1,4 +1,4 @@
-// A PE that joins and leaves its job again and again, and says by how much it has grown.
+// A PE that joins and leaves its job many times, and prints by how much it has grown.
 // reinit_test.py compares.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
@@ -20,7 +20,7 @@ int entries_of(const char* folder) {
   return n;
 }
 
-// What stands behind `word` in /proc/self/status, in KiB.
+// The number after `word` in /proc/self/status, in KiB.
 long status_kib(const std::string& word) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -44,7 +44,7 @@ void join_and_leave() {
   chime_finalize();
 }
 
-// PE 0 closes its ends of the others' connections when it reads that they have left.
+// PE 0 closes its ends of the others' connections when it reads their goodbyes.
 void wait_for_late_closes(int descriptors) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (entries_of("/proc/self/fd") > descriptors && std::chrono::steady_clock::now() < end)

@@ -1,7 +1,7 @@
-"""A PE that joins and leaves its job again and again does not grow: reinit_test.py <reinit_pe> <chime-run>.
+"""A PE that joins and leaves its job many times does not grow: reinit_test.py <reinit_pe> <chime-run>.
 
-Under PMIx 100 rounds took 10 MB. What a round may keep: libpmix the endpoint infos that were published and read in it, Chime the place of
-a PE that has left, for threads that still hold it."""
+Under PMIx 100 rounds took 10 MB. A round may keep memory: libpmix the endpoint infos that were published and read in it, Chime the
+object of a PE that has left, for threads that still hold it."""
 import os
 import re
 import shutil

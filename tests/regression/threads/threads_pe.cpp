@@ -1,5 +1,5 @@
 // A PE whose threads use Chime at the same time, in the way named on its command line, under
-// CHIME_ON_ERROR=return. threads_test.py starts jobs of these and reads what they say.
+// CHIME_ON_ERROR=return. threads_test.py starts jobs of these and reads the output.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
 #include <unistd.h>
@@ -34,15 +34,15 @@ void in_threads(Body body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// ---- Whose failure it is ------------------------------------------------------------------------
+// ---- Failures belong to their caller ------------------------------------------------------------
 
 struct Tally {
-  std::atomic<int> silent{0};   // failing puts whose caller was not told
-  std::atomic<int> blamed{0};   // good puts whose caller was told of a failure
-  std::atomic<int> foreign{0};  // failing puts whose caller was told of another failure
+  std::atomic<int> silent{0};   // failing puts without an error for the caller
+  std::atomic<int> blamed{0};   // good puts with an error for the caller
+  std::atomic<int> foreign{0};  // failing puts with the error of another put
 };
 
-// Fails, and in words that no other call of this process has.
+// Fails with a message that no other call of this process has.
 void put_to_nobody(std::uint64_t* word, int pe, Tally& tally) {
   const std::uint64_t value = 0;
   chimex_clear_last_error();
@@ -90,7 +90,7 @@ void mixes_good_and_failing_puts() {
 
 // ---- A queue pair that is lost ------------------------------------------------------------------
 
-// What PEs tell each other beside the job, by files of these names.
+// Notifications between PEs outside the job, by files of these names.
 void tell(const std::string& news) { std::ofstream("./" + news); }
 bool await(const std::string& news) {
   for (int ms = 0; ms < 60'000 && access(news.c_str(), F_OK) != 0; ++ms) usleep(1000);
@@ -99,7 +99,7 @@ bool await(const std::string& news) {
 
 std::uint64_t word_of(int pe) { return 100 + static_cast<std::uint64_t>(pe); }
 
-// Of a word that it reads over the network the thread has either the value or the failure.
+// A thread that reads a word over the network gets either the value or the failure.
 void fetch_from(int pe, std::uint64_t* word, Tally& tally, std::atomic<int>& told) {
   chimex_clear_last_error();
   const std::uint64_t value = chime_uint64_atomic_fetch(word, pe);
@@ -114,7 +114,7 @@ void fetch_from(int pe, std::uint64_t* word, Tally& tally, std::atomic<int>& tol
     ++told;
 }
 
-// The queue pair of PE 0's host operations to PE 1 is lost after a while; PE 2 is as well as ever.
+// The queue pair of PE 0's host operations to PE 1 is lost after a while; PE 2's stays intact.
 void fetches_over_a_lost_queue(const char* rule) {
   const bool is_reader = std::string(getenv("CHIME_RUN_PE")) == "0";
   if (is_reader) setenv("SOFTNIC_FAULTS", rule, 1);
@@ -136,12 +136,12 @@ void fetches_over_a_lost_queue(const char* rule) {
     say(std::string("told: ") + (told >= kThreads ? "all" : "not all"));
     tell("done");
   }
-  _exit(await("done") ? 0 : 1);  // what chime_finalize says of lost queues is other tests' business
+  _exit(await("done") ? 0 : 1);  // other tests check finalize's messages about lost queues
 }
 
 // ---- Threads beside finalize --------------------------------------------------------------------
 
-// Puts until `is_over`, a little apart.
+// Puts until `is_over`.
 void keep_putting(std::uint64_t* word, const std::atomic<bool>& is_over) {
   std::uint64_t value = 0;
   while (!is_over) {
@@ -150,7 +150,7 @@ void keep_putting(std::uint64_t* word, const std::atomic<bool>& is_over) {
   }
 }
 
-// Once finalize finds the thread in its wait; before, it may come too late for that.
+// True if finalize found the thread in its wait; it may come too early for that.
 bool finalize_fails_beside_a_wait() {
   chime_init();
   auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
@@ -177,7 +177,7 @@ void finalizes_beside_a_wait() {
   say("status " + std::to_string(chimex_init_status()));
 }
 
-// Crashed, mostly: the heap went while the other thread wrote into it.
+// Usually crashed: the heap was unmapped while the other thread wrote into it.
 void finalizes_beside_puts() {
   for (int round = 0; round < 20; ++round) {
     chime_init();
@@ -204,7 +204,7 @@ void puts_while_finalize_waits() {
   std::thread other([&] {
     const std::uint64_t value = 0;
     do {
-      usleep(1000);  // mostly outside of any call, where finalize may begin
+      usleep(1000);  // mostly outside of calls, so that finalize may begin
       chime_putmem(word, &value, sizeof(value), 0);
     } while (chimex_last_status() == CHIMEX_OK);
     say(std::string("put: ") + chimex_last_error());

@@ -1,7 +1,7 @@
-"""What threads of one PE are told of failures: threads_test.py <chime-run> <threads_pe> [unittest arguments].
+"""Errors of the threads of one PE: threads_test.py <chime-run> <threads_pe> [unittest arguments].
 
-All threads had one place for failures. Of 60 000 failing puts of 8 threads up to 1301 returned without a word, and good
-puts were blamed for others' failures. chime_finalize beside a put crashed."""
+All threads shared one error record. Up to 1301 of 60 000 failing puts by 8 threads returned no error, and good puts
+returned the failures of others. chime_finalize beside a put crashed."""
 import os
 import subprocess
 import sys
@@ -19,15 +19,15 @@ def run(*command, cwd=None, **variables):
 
 
 class Threads(unittest.TestCase):
-    def test_each_failure_is_told_to_its_caller_and_to_nobody_else(self):
+    def test_each_failure_reaches_only_its_caller(self):
         code, out = run(CHIME_RUN, "-n", "2", "--timeout", "180", PE, "mixes_good_and_failing_puts")
         self.assertEqual(code, 0, out)
         self.assertEqual(out.count("says 0 silent, 0 foreign, 0 blamed, 8 words"), 2, out)
-        self.assertEqual(out.count("says left: \n"), 2, "what callers were told is pending\n" + out)
+        self.assertEqual(out.count("says left: \n"), 2, "errors that callers got are pending\n" + out)
 
     @unittest.skipUnless("CHIME_SOFTNIC_LIBRARY" in os.environ, "there is no softnic, or a sanitizer")
-    def test_a_lost_queue_pair_is_told_to_those_who_need_it(self):
-        # Of host operations of PE 0 to PE 1; the 20th of its requests fails, and with it those behind it.
+    def test_a_lost_queue_pair_is_reported_to_threads_that_need_it(self):
+        # The queue pair of PE 0's host operations to PE 1: its 20th request fails, and all requests after that.
         with tempfile.TemporaryDirectory() as folder:
             code, out = run(CHIME_RUN, "-n", "3", "--keep-going", "--timeout", "180", PE, "fetches_over_a_lost_queue",
                             "error:syndrome=remote-access,wqe=20,qp=0x44", CHIME_P2P="off", CHIME_NIC="soft",
@@ -47,7 +47,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(code, 0, out)
         self.assertIn("went on", out)
 
-    # The report of the failure looked into what finalize was about to take: TSan finds that.
+    # The report of the failure read memory that finalize was about to release: TSan finds that.
     def test_a_put_beside_finalize_fails_and_touches_nothing_of_the_pe(self):
         with tempfile.TemporaryDirectory() as folder:
             code, out = run(CHIME_RUN, "-n", "2", "--timeout", "60", PE, "puts_while_finalize_waits", cwd=folder)
@@ -57,7 +57,7 @@ class Threads(unittest.TestCase):
     def test_finalize_beside_a_call_ends_the_program_by_default(self):
         code, out = run(PE, "finalizes_beside_a_wait", CHIME_ON_ERROR="exit", CHIME_LOG="error")
         self.assertEqual(code, 1, out)
-        # Or the wait that begins beside it, or after it, does.
+        # Or the wait fails, if it begins during finalize or after it.
         self.assertRegex(out, r"chime_finalize: .*another thread .*chime_wait_until|chime_wait_until: .*chime_finalize")
 
 

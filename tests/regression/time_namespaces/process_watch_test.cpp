@@ -1,6 +1,6 @@
-// PEs in time namespaces of their own, of which a user saw "has ended": the kernel moves the start
-// times that it tells by the reader's namespace. A process whose number another one has now is
-// still told from it.
+// PEs in separate time namespaces, of which a user saw "has ended": the kernel adds the reader's
+// namespace to the start times that it shows. A process whose number was reused is still
+// distinguished.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// PE 0 of a job whose launcher knows nothing of anybody.
+// PE 0 of a job whose launcher reports nothing.
 class SilentLauncher final : public Bootstrap {
  public:
   ~SilentLauncher() override { answer_those_still_open(); }
@@ -47,7 +47,7 @@ class SilentLauncher final : public Bootstrap {
   std::string why_open(OpenQuestions::Id) const override { return "nobody answers"; }
 };
 
-// A process that waits to be killed, in a time namespace of its own if `moved_by` is not 0 seconds.
+// A process that waits to be killed, in a separate time namespace if `moved_by` is not 0 seconds.
 class Sleeper {
  public:
   explicit Sleeper(int moved_by) {
@@ -65,11 +65,11 @@ class Sleeper {
     if (endpoint_info_) kill(static_cast<pid_t>(endpoint_info_->pid), SIGKILL);
     waitpid(parent_, nullptr, 0);
   }
-  // What it says of itself. Nothing: it could not be started.
+  // Its own endpoint info; empty if it could not be started.
   const std::optional<ProcessEndpointInfo>& endpoint_info() const { return endpoint_info_; }
 
  private:
-  // The namespace is that of children alone.
+  // Only children enter the namespace.
   static int run(int moved_by, int out) {
     if (moved_by != 0 && !moves_children_by(moved_by)) return 1;
     const pid_t child = fork();
@@ -88,7 +88,7 @@ class Sleeper {
     if (unshare(CLONE_NEWTIME) != 0) return false;
     std::FILE* const offsets = std::fopen("/proc/self/timens_offsets", "w");
     if (offsets == nullptr) return false;
-    // Not a whole number of clock ticks.
+    // Not a multiple of a clock tick.
     std::fprintf(offsets, "boottime %d 123456789\n", seconds);
     return std::fclose(offsets) == 0;
   }
@@ -97,7 +97,7 @@ class Sleeper {
   std::optional<ProcessEndpointInfo> endpoint_info_;
 };
 
-// What the process watch says within `patience` of a local peer with this endpoint info.
+// The report of the process watch, within `patience`, on a local peer with this endpoint info.
 std::optional<std::string> told_of(const ProcessEndpointInfo& endpoint_info,
                                    std::chrono::milliseconds patience) {
   SilentLauncher launcher;
@@ -121,7 +121,7 @@ TEST_P(ProcessWatch, TakesALivingLocalPeerForAlive) {
   EXPECT_EQ(told_of(*local_peer.endpoint_info(), kShort), std::nullopt);
 }
 
-// The process with the number is a stranger that started a second after, or before, the PE.
+// The number's process is a stranger that started a second after, or before, the PE.
 TEST_P(ProcessWatch, TellsALocalPeerFromTheProcessThatHasItsNumberNow) {
   const Sleeper stranger(GetParam());
   if (!stranger.endpoint_info())
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(InTimeNamespaces, ProcessWatch, ::testing::Values(0, 10
                                                      : "MovedBy" + std::to_string(seconds.param);
                          });
 
-TEST(ProcessStat, KnowsTheOffsetOfTheTimeSinceBoot) {
+TEST(ProcessStat, HasTheOffsetOfTheTimeSinceBoot) {
   EXPECT_EQ(boot_offset_ns("monotonic           5         6\nboottime         1000         7\n"),
             1'000'000'000'007);
   EXPECT_EQ(boot_offset_ns("monotonic 1 0\nboottime -3 500000000\n"), -2'500'000'000);

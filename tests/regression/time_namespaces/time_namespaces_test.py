@@ -1,7 +1,7 @@
 """PEs in time namespaces of their own: time_namespaces_test.py chime-run|mpirun <chime-run> <setup_pe>.
 
-The kernel moves the start times that it tells by the reader's time namespace. PEs compared theirs with what their peers had
-read, and each said of the other that its process "has ended". Exit code 77: no such namespace can be made here, or no mpirun."""
+The kernel adds the reader's time namespace to the start times that it shows. PEs compared theirs with the times that their peers
+had read, and each reported that the other's process "has ended". Exit code 77: no such namespace can be made here, or no mpirun."""
 import os
 import re
 import shutil
@@ -10,7 +10,7 @@ import sys
 
 kind, chime_run, program = sys.argv[1:]
 LIMIT_S = 60
-# Seconds that each PE's clocks are moved by.
+# Seconds by which each PE's clocks are moved.
 MOVED = {"the first": {0: 1000}, "the second": {1: 1000}, "both": {0: 86400, 1: 7}}
 SEEN_BY_THE_WATCH = "has ended (process watch)"
 UNSHARE = "unshare --time --boottime {0} --monotonic {0}"
@@ -49,12 +49,12 @@ for who, moved in MOVED.items():
     assert done.returncode == 0, f"{who} in a time namespace: the job ended with {done.returncode}"
     for pe in (0, 1):
         assert f"PE {pe} says sees 1 2 at" in done.stdout, f"{who} in a time namespace: PE {pe} does not have both words"
-    # mpirun ends the survivor before it can say anything.
+    # mpirun ends the survivor before it can report anything.
     if kind == "chime-run":
         # The job's hub notices the closed connection, too. Only the first of the two is reported.
         for _ in range(20):
             done = job(moved, "is_killed")
-            assert re.search(r"PE 0: PE 1 .*is gone", done.stdout), f"{who}: a death was not told"
+            assert re.search(r"PE 0: PE 1 .*is gone", done.stdout), f"{who}: a death was not reported"
             if SEEN_BY_THE_WATCH in done.stdout:
                 break
         assert SEEN_BY_THE_WATCH in done.stdout, f"{who}: the process watch has not seen a death in 20 jobs"

@@ -1,9 +1,9 @@
-// The folder of compiled kernels, which processes share and users may spoil.
+// The folder of compiled kernels, which processes share and users may damage.
 //
 //   softgpu_cache_test <scratch folder>
-//   softgpu_cache_test load <number>     another process: loads code that gives the number, prints
-//   it
-//   softgpu_cache_test load_all <number>...    the same of several
+//   softgpu_cache_test load <number>     another process: loads code that returns the number,
+//   prints it
+//   softgpu_cache_test load_all <number>...    the same for several numbers
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ int load_and_print(const std::string& number) {
 struct Process {
   std::FILE* output;
 
-  // `errors`: where it writes stderr.
+  // `errors`: the file for stderr.
   Process(const std::string& cache, int number, const std::string& compiler = "g++",
           const std::string& errors = "/dev/null")
       : output(
@@ -60,7 +60,7 @@ struct Process {
                     "r")) {}
   Process(const Process&) = delete;
 
-  // What it has printed when it has ended, and a word of how where that was not well.
+  // Waits for the end; returns the output, and says how the process failed if it did.
   std::string ended() {
     std::string text;
     std::array<char, 512> part;
@@ -76,7 +76,7 @@ std::string loaded(const std::string& cache, int number) { return Process(cache,
 
 class CodeCache : public testing::Test {
  protected:
-  // With one precompiled vocabulary for all tests: it takes the compiler some seconds.
+  // One precompiled vocabulary for all tests: the compiler takes some seconds for it.
   static void SetUpTestSuite() {
     fs::create_directories(cache());
     ASSERT_EQ(loaded(cache(), 41), "41");
@@ -119,8 +119,8 @@ TEST_F(CodeCache, ABrokenEntryIsMadeAnew) {
   }
 }
 
-// Each set of options has its code and its vocabulary; what the compiler refuses is told in its
-// words.
+// Each set of options has separate code and a separate vocabulary; a refusal has the compiler's
+// message.
 TEST_F(CodeCache, MoreOptionsOfTheCompilerCount) {
   const auto loaded_with = [&](const std::string& flags) {
     ::setenv("CHIME_SOFTGPU_CXXFLAGS", flags.c_str(), 1);
@@ -163,7 +163,7 @@ TEST_F(CodeCache, TwoProcessesThatBuildAtOnceBuildOnce) {
   fs::remove_all(folder);
 }
 
-// Compiled code is found again by another copy of the sources, and by none whose headers differ.
+// Another copy of the sources finds compiled code again, but not one with other headers.
 TEST(CacheKey, IsOfWhatIsIncludedAndNotOfItsPlace) {
   const auto key = [](const std::string& deep, const std::string& other, const std::string& place) {
     const std::string a = scratch + place + "/a", b = scratch + place + "/b";
@@ -178,13 +178,13 @@ TEST(CacheKey, IsOfWhatIsIncludedAndNotOfItsPlace) {
   };
   const std::string first = key("int f();\n", "", "/here");
   EXPECT_EQ(key("int f();\n", "", "/there"), first);
-  EXPECT_EQ(key("int f();\n", "int g();\n", "/here"), first) << "nobody includes it";
+  EXPECT_EQ(key("int f();\n", "int g();\n", "/here"), first) << "no file includes it";
   EXPECT_NE(key("long f();\n", "", "/here"), first);
   EXPECT_THROW(fingerprint_of_headers({scratch}, "x/first.hpp"), PtxError);
 }
 
-// A first launch that is silent for half a minute looks like a program that hangs.
-TEST_F(CodeCache, ASlowCompilerIsToldOnceWithTheFolder) {
+// A first launch without output for half a minute looks like a program that hangs.
+TEST_F(CodeCache, ASlowCompilerIsReportedOnceWithTheFolder) {
   const std::string compiler = scratch + "/slow-g++", errors = scratch + "/errors";
   write(compiler, "#!/bin/sh\nsleep 2.5\nexec g++ \"$@\"\n");
   fs::permissions(compiler, fs::perms::owner_all);
@@ -205,9 +205,9 @@ TEST_F(CodeCache, ASlowCompilerIsToldOnceWithTheFolder) {
   fs::remove_all(folder);
 }
 
-TEST_F(CodeCache, ManyQuickCompilationsThatTakeLongTogetherAreTold) {
+TEST_F(CodeCache, ManyQuickCompilationsThatTakeLongTogetherAreReported) {
   const std::string errors = scratch + "/errors", compiler = scratch + "/copier";
-  // Each takes 0.8 s, and is the same library.
+  // Each compilation takes 0.8 s, and makes the same library.
   ASSERT_EQ(loaded(cache(), 42), "42");
   write(compiler,
         "#!/bin/sh\nsleep 0.8\nwhile [ $# -gt 1 ] && [ \"$1\" != -o ]; do shift; done\n"
@@ -223,7 +223,7 @@ TEST_F(CodeCache, ManyQuickCompilationsThatTakeLongTogetherAreTold) {
   fs::remove_all(scratch + "/sum");
 }
 
-// Bytes and age of each entry; what is neither a library nor a vocabulary is left alone.
+// Sizes and ages of the entries; files other than libraries and vocabularies are left alone.
 TEST(CacheBound, CountsVocabulariesAndRemovesWhatWasUsedFirst) {
   const fs::path folder = scratch + "/bound";
   const auto now = fs::file_time_type::clock::now();
@@ -263,7 +263,7 @@ TEST(CacheFolder, OneThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(told.find("failed: "), 0u) << told;
   EXPECT_NE(told.find("/dev/null/kernels"), told.npos) << told;
   EXPECT_NE(told.find("CHIME_SOFTGPU_CACHE names another one"), told.npos) << told;
-  if (::geteuid() == 0) return;  // who may write anywhere
+  if (::geteuid() == 0) return;  // root may write anywhere
   const std::string folder = scratch + "/closed";
   fs::create_directories(folder);
   fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# chime_cc_test.sh <what> <chime-cc> <chime-run> <scratch folder>: what chime-cc makes runs, and what it cannot make it names.
+# chime_cc_test.sh <what> <chime-cc> <chime-run> <scratch folder>: programs of chime-cc run, and it names what it cannot compile.
 set -eu
 what=$1 cc=$2 run=$3 scratch=$4
 tests=$(cd "$(dirname "$0")" && pwd)
@@ -7,7 +7,7 @@ rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch"
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
-# The ring's lines, of so many PEs, in the order of PEs.
+# The ring's output, from so many PEs, in the order of PEs.
 expected_of() {
   local n=$1 pe left
   for ((pe = 0; pe < n; ++pe)); do
@@ -24,7 +24,7 @@ ring_runs() {
 }
 
 runs() {
-  # As a Makefile for nvcc and NVSHMEM has it.
+  # As in a Makefile for nvcc and NVSHMEM.
   "$cc" -rdc=true -gencode arch=compute_90,code=sm_90 -O2 -Xcompiler -Wall,-Wextra -std=c++20 "$tests/ring.cu" -lcudart -o ring
   ring_runs 2
   ring_runs 4
@@ -37,7 +37,7 @@ in_nvshmems_words() {
     sed 's|^#include <nvshmem.h>|&\n#include <nvshmemx.h>|'
 }
 
-# The same program in NVSHMEM's words, beside an NVSHMEM that its Makefile names: none of that is read.
+# The same program with NVSHMEM's names, beside an NVSHMEM that its Makefile names: no file of that is read.
 nvshmem() {
   mkdir -p theirs/include && echo '#error this is another nvshmem.h' | tee theirs/include/nvshmem.h >theirs/include/nvshmemx.h
   in_nvshmems_words >in_nvshmem.cu
@@ -47,8 +47,8 @@ nvshmem() {
   ring_runs 3 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
 }
 
-# Two units, a shared library, and a plug-in that is opened after init: each launches a kernel of the same name, which has its own
-# file's state, and no call of Chime's is between the opening and the launch.
+# Two units, a shared library, and a plug-in that is opened after init: each launches a kernel of the same name with the state of its own file, and no
+# call of Chime comes between the opening and the launch.
 linked() {
   cat >part.cu <<'CU'
 #include <nvshmem.h>
@@ -92,7 +92,7 @@ CU
   CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1 timeout 60 "$run" --no-prefix -n 2 ./linked 2>said || fail "with weak memory: $(cat said)"
 }
 
-# A kernel by <<<>>> is the first thing after init, on a device that was chosen before: it knows its PE.
+# A kernel launch by <<<>>> comes first after init, on a device that was chosen before: it finds its PE.
 first_launch() {
   cat >first.cu <<'CU'
 #include <nvshmem.h>
@@ -111,7 +111,7 @@ CU
   [ "$("$run" --no-prefix -n 1 ./first)" = 10 ] || fail "the kernel does not know its PE"
 }
 
-# Where nothing is put in line, the program has functions of the names that the CPU device has in libchime.so: each finds its own.
+# Without inlining, the program has functions with the names of the CPU device's in libchime.so: each side finds its own.
 unoptimised() {
   cat >props.cu <<'CU'
 #include <chime/chime.h>
@@ -126,7 +126,7 @@ CU
   [ "$(timeout 60 ./props)" = 0 ] || fail "the program's calls and the softgpu's are mixed up"
 }
 
-# A kernel that fails when no call asks for it: the job ends with an error, for PE 1 too, and PE 0 says what failed.
+# A kernel that fails while no call queries it: the job ends with an error, for PE 1 too, and PE 0 reports the failure.
 failed_kernel() {
   cat >failed.cu <<'CU'
 #include <nvshmem.h>
@@ -145,7 +145,7 @@ CU
     fail "PE 0 did not say it: $(cat output)"
 }
 
-# Cooperative groups: the grid meets, so that each block sees what all others wrote; tiles and blocks know their ranks.
+# Cooperative groups: the grid meets, so that each block sees the writes of all others; tiles and blocks have the right ranks.
 groups() {
   cat >groups.cu <<'CU'
 #include <cooperative_groups.h>
@@ -197,8 +197,8 @@ CU
   done
 }
 
-# What nvcc has unasked, and takes as it is written: the standard library's names, two types in min, one byte in a shuffle, braces at a
-# launch, conversions by name, and headers of tools that are not there. By the options of a Makefile for several GPUs.
+# Things that nvcc provides by default and accepts as written: the standard library's names, two types in min, one byte in a shuffle, braces at a
+# launch, conversions by name, and headers of missing tools. With the options of a Makefile for several GPUs.
 habits() {
   cat >habits.cu <<'CU'
 #include <cuda_profiler_api.h>
@@ -302,7 +302,7 @@ C
   ! "$cc" bad.cu -o refused 2>said && grep -q '^bad.cu:5:.*not_declared' said || fail "the error's place: $(cat said)"
 }
 
-# The host's compiler of a Makefile stands for an MPI; by Open MPI's way to ask, and by MPICH's.
+# A Makefile's host compiler stands for an MPI; by Open MPI's option for its flags, and by MPICH's.
 mpi() {
   mkdir -p of_mpi bin
   echo 'inline int of_mpi() { return 42; }' >of_mpi/of_mpi.h
@@ -328,12 +328,12 @@ installed() {
   "$prefix/bin/chime-cc" "$tests/ring.cu" -o ring
   run=$prefix/bin/chime-run
   ring_runs 2
-  # What no chime-cc compiled has not loaded the softgpu: a program of nvcc's, say.
+  # A program that chime-cc did not compile has not loaded the softgpu: one of nvcc's, for example.
   echo 'void chime_init(void); int main(void) { chime_init(); }' >foreign.c
   cc foreign.c -o foreign -L"$prefix/lib" -lchime -Wl,-rpath,"$prefix/lib"
   ! ./foreign 2>said && grep -q 'runs no kernel that nvcc compiled: compile the program with this prefix.s chime-cc, or install' said ||
     fail "a program of another compiler: $(cat said)"
-  # A build for NVSHMEM, whose folder the prefix has: by its Makefile's options, or as it names the files.
+  # A build for NVSHMEM, whose folder the prefix has: by its Makefile's options, or by the names of the files.
   local home
   home=$(dirname "$(find "$prefix" -path '*nvshmem-compat/lib')")
   in_nvshmems_words >in_nvshmem.cu
@@ -345,7 +345,7 @@ installed() {
   done
 }
 
-# In two steps, with a file of the host's and one of C; and the kernels alone.
+# In two steps, with a file of host code and one of C; and the kernels alone.
 steps() {
   echo 'extern "C" int from_c(void); int from_host(); int from_host() { return from_c() + 1; }' >host.cpp
   echo 'int from_c(void) { return 41; }' >c.c
@@ -369,8 +369,8 @@ CU
   grep -q '^\.target sm_80' main.ptx || fail "--ptx -arch=sm_80 gives no PTX for it"
 }
 
-# Programs name a toolkit's headers and Makefiles its folder; the words are the softgpu's, in the host's files, too. What else lies in
-# the folder is found.
+# Programs name a toolkit's headers and Makefiles its folder; the declarations are the softgpu's, in host files too. Other files of the folder are
+# found.
 headers() {
   a_toolkit
   echo 'constexpr int kFromMine = 40;' >toolkit/mine.h
@@ -395,7 +395,7 @@ CU
   [ "$(grep -c 'it is looked in last' said)" = 5 ] || fail "what is looked in last is not said: $(cat said)"
   ./program || fail "the program fails"
 
-  # By halves, as nvcc is told it; and what else is meant for the host's compiler.
+  # In two parts, as for nvcc; and other options for the host's compiler.
   "$cc" -Xcompiler -isystem -Xcompiler toolkit -Xcompiler -Wl,-rpath,/nowhere -c program.cu -o program.o 2>said ||
     fail "-Xcompiler by halves: $(cat said)"
   # A folder of the program's does not come before Chime's headers.
@@ -405,7 +405,7 @@ CU
   "$cc" -c -I mine -isystem mine chimes.cpp 2>said || fail "Chime's own header is not found first: $(cat said)"
 }
 
-# What was read is written for make: of both parts of a file with kernels, of all files of a program.
+# The list of read files is written for make: for both parts of a file with kernels, for all files of a program.
 lists() {
   for name in a b host device; do echo "// $name" >"$name.h"; done
   printf '#ifdef __CUDA_ARCH__\n#include "device.h"\n#else\n#include "host.h"\n#endif\n__global__ void k() {}\nint f();\nint main() { return f(); }\n' >both.cu
@@ -428,7 +428,7 @@ lists() {
   grep -q 'of one list' said || fail "one list of two objects: $(cat said)"
   "$cc" -MD --ptx both.cu && grep -q '^both.ptx:' both.d && grep -q '^  device.h' both.d || fail "--ptx: $(cat both.d)"
 }
-# A folder with headers that stop who reads one.
+# A folder with headers that stop any compiler that reads one.
 a_toolkit() {
   mkdir -p toolkit/cooperative_groups
   for header in cuda_runtime_api cuda_runtime cooperative_groups cooperative_groups/reduce device_launch_parameters driver_types \
@@ -437,7 +437,7 @@ a_toolkit() {
   done
 }
 
-# names <word of the message> <line of a program, or options>: refused, and named.
+# names <word of the message> <line of a program, or options>: refused with this word.
 names() {
   local word=$1
   shift
@@ -458,7 +458,7 @@ refuses() {
   refused cooperative_groups '#include <cooperative_groups/reduce.h>' 'int main() {}'
   refused coalesced_threads '#include <cooperative_groups.h>' '__global__ void k() { cooperative_groups::coalesced_threads().sync(); }' 'int main() {}'
   refused cublas '#include <cublas_v2.h>' 'int main() {}'
-  # None is read, wherever a toolkit lies.
+  # No header is read, wherever a toolkit lies.
   a_toolkit
   for header in cooperative_groups/reduce.h mma.h cublas_v2.h; do
     printf '#include <%s>\nint main() {}\n' "$header" >bad.cu
@@ -480,7 +480,7 @@ refuses() {
   names '-dlink takes objects' -dlink good.cu
   names 'no such compiler' -ccbin=mpi_of_nobody good.cu
   names 'no file' absent.cu
-  # A program's own file is refused as such, the second as the first, and before anything is compiled.
+  # A program's own file is refused as such, the second like the first, and before anything is compiled.
   echo '// Copyright (c) 2024 NVIDIA CORPORATION. All rights reserved.' >closed.cu
   echo 'int main() { return not_declared; }' >>closed.cu
   for sources in closed.cu 'good.cu closed.cu' 'closed.cu good.cu'; do
@@ -490,7 +490,7 @@ refuses() {
   done
   sed -i '1i // SPDX-License-Identifier: BSD-3-Clause' closed.cu
   ! "$cc" closed.cu -o refused 2>errors && grep -q 'error:.*not_declared' errors || fail "a file under an open licence is not compiled: $(cat errors)"
-  # Of the host's files, and of the host's part of a file with kernels, too.
+  # Also in host files, and in the host part of a file with kernels.
   mkdir -p 'a toolkit'
   echo '// Copyright NVIDIA Corporation. All rights reserved.' >'a toolkit/planted.h'
   echo '#include "planted.h"' >host.cpp

@@ -1,5 +1,5 @@
-// A program as the tutorials of NVSHMEM begin, in Chime's names and plain CUDA: each PE gives its
-// right neighbour a number, and then a block of them, whose sum the block makes in shared memory.
+// As the first program of NVSHMEM's tutorials, with Chime's names and plain CUDA: each PE sends its
+// right neighbour a number, then a block of them, which the block there sums in shared memory.
 #include <chime/chime.h>
 #include <cuda_runtime.h>
 

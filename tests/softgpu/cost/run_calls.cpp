@@ -1,11 +1,11 @@
-// Runs the PTX of perf/device_cost/kernels/chime.cu and counts what it executes: a line of JSON for
-// each call, by the NIC in a thread (tests/unit/nic/null_nic.hpp), and where the peer is mapped.
+// Runs the PTX of perf/device_cost/kernels/chime.cu and counts its instructions: a line of JSON for
+// each call, by the NIC in a thread (tests/unit/nic/null_nic.hpp), and to a mapped peer.
 //
 //   softgpu_run_calls <kernels.ptx> [kernel...]      default: all
 //
-// A call finds room in the queue, its turn and nobody else, and its queue was used before. What
-// waits for the NIC (fetch_add) polls as often as the NIC takes: the run with the fewest
-// instructions of several is told.
+// A call finds room in the queue, its turn, and no other thread; its queue was used before. Calls
+// that wait for the NIC (fetch_add) poll for as long as the NIC takes: of several runs the one with
+// the fewest instructions counts.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -33,7 +33,7 @@ struct Counted {
   std::string forms;
 };
 
-// The kernels, with the Context of the translation unit that the program fills on a GPU.
+// The kernels, with the Context that the program fills in their translation unit on a GPU.
 class Calls {
  public:
   explicit Calls(const char* file) : module_(text_of(file)) {
@@ -81,7 +81,7 @@ template <class T>
 T* at(NicJob& job, std::size_t offset) {
   return job.data<T>(0, offset);
 }
-// Where data goes to, lies, and a signal: as symmetric addresses.
+// The symmetric addresses of the destination, the source, and a signal.
 std::uint64_t* to(NicJob& job) { return at<std::uint64_t>(job, 2 * kBytes); }
 const std::uint64_t* from(NicJob& job) { return at<std::uint64_t>(job, 4 * kBytes); }
 std::uint64_t* signal_of(NicJob& job) { return at<std::uint64_t>(job, kBytes); }
@@ -114,7 +114,7 @@ Counted fetch_add(Calls& calls, NicJob& job) {
 
 unsigned completions(NicJob& job) { return job.nic.counts(kPeer).completions; }
 
-// One queue in use, its last request complete, and nobody has noted it yet.
+// One queue in use; its last request is complete, but no thread has noted that yet.
 Counted quiet(Calls& calls, NicJob& job) {
   const unsigned before = completions(job);
   put_word(calls, job);
@@ -143,8 +143,7 @@ struct Way {
 };
 constexpr Way kWays[] = {{"nic", "gpu", false}, {"p2p", "-", true}};
 
-// A queue's first posts are more than one that was used before. Between runs everything is
-// complete.
+// The first posts of a queue cost more than later ones. Between runs everything is complete.
 Counted fewest(Calls& calls, const Way& way, const Row& row) {
   NicJob job(2);
   if (way.is_mapped) job.job.map(kPeer);
@@ -157,7 +156,7 @@ Counted fewest(Calls& calls, const Way& way, const Row& row) {
   return *best;
 }
 
-// Each call in every way, a line each.
+// Runs each call by every path; prints a line each.
 void run_all(const char* kernels, const std::set<std::string>& wanted) {
   Calls calls(kernels);
   for (const Way& way : kWays) {

@@ -1,4 +1,4 @@
-// Captures: which calls they forbid whom, and what a forbidden call does to them.
+// Captures: the calls that they forbid to each thread, and the effect of a forbidden call.
 #include "driver.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ class Captures : public Driver {
     CUgraph graph = nullptr;
     return cuStreamEndCapture(stream_, &graph);
   }
-  // In a thread of its own, whose mode is this.
+  // In another thread with this mode.
   CUresult ask_elsewhere(CUstreamCaptureMode mode) {
     CUresult result = CUDA_ERROR_UNKNOWN;
     std::thread([&] {
@@ -64,7 +64,7 @@ TEST_F(Captures, AThreadsOneForbidsThatThreadAlone) {
   expect_spoilt();
 }
 
-TEST_F(Captures, ARelaxedOneForbidsNobody) {
+TEST_F(Captures, ARelaxedOneForbidsNothing) {
   begin(CU_STREAM_CAPTURE_MODE_RELAXED);
   EXPECT_CU(ask_elsewhere(CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   EXPECT_CU(cuEventQuery(event_), CUDA_SUCCESS);
@@ -121,7 +121,7 @@ TEST_F(Captures, WrongUsesAreRefused) {
   EXPECT_CU(end(), CUDA_SUCCESS);
 }
 
-// With its stream, which may go with its context.
+// With its stream, which may be destroyed with its context.
 TEST_F(Captures, AreGoneWithTheirContext) {
   CUcontext other;
   NEED(cuCtxCreate(&other, 0, 0));

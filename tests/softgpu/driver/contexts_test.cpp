@@ -1,4 +1,4 @@
-// Contexts: the primary one and others, whose is current, what is left of one that is destroyed.
+// Contexts: the primary one and others, each thread's current one, the remains of a destroyed one.
 #include "driver.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ TEST_F(Contexts, ThePrimaryOneIsRetainedAndReleased) {
   NEED(cuDevicePrimaryCtxRetain(&first, 0));
   NEED(cuDevicePrimaryCtxRetain(&second, 0));
   EXPECT_EQ(first, second);
-  EXPECT_EQ(current(), nullptr);  // retaining makes it nobody's current one
+  EXPECT_EQ(current(), nullptr);  // retaining makes it current nowhere
   NEED(cuDevicePrimaryCtxRelease(0));
   EXPECT_TRUE(primary_is_active());
   NEED(cuDevicePrimaryCtxRelease(0));
@@ -86,7 +86,7 @@ TEST_F(Contexts, EachThreadHasItsOwn) {
   NEED(cuCtxDestroy(a));
 }
 
-TEST_F(Contexts, OneThatIsDestroyedIsToldSo) {
+TEST_F(Contexts, OneThatIsDestroyedIsReported) {
   CUcontext a;
   NEED(cuCtxCreate(&a, 0, 0));
   std::thread([&] { EXPECT_CU(cuCtxDestroy(a), CUDA_SUCCESS); }).join();

@@ -1,5 +1,5 @@
-// CHIME_SOFTGPU_COUNT: a line for each launch, there when the stream has been waited for, with the
-// kind of memory that the driver knows each address to be.
+// CHIME_SOFTGPU_COUNT: a line for each launch, complete when the stream was synchronized, with the
+// kind of memory that the driver finds at each address.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ class Count : public Driver {
     Driver::SetUp();
     ::unlink(std::getenv("CHIME_SOFTGPU_COUNT"));
   }
-  // What set_word is said to have stored to.
+  // The reported stores of set_word.
   std::string stored_to(CUdeviceptr address) {
     Kernels kernels;
     EXPECT_CU(kernels.launch("set_word", {}, address, 7u), CUDA_SUCCESS);
@@ -40,7 +40,7 @@ class Count : public Driver {
   }
 };
 
-TEST_F(Count, TellsDevicePinnedRegisteredAndOtherMemoryApart) {
+TEST_F(Count, DistinguishesDevicePinnedRegisteredAndOtherMemory) {
   CUdeviceptr device = 0;
   NEED(cuMemAlloc(&device, 4));
   EXPECT_EQ(stored_to(device), "\"device\": 1");
@@ -77,8 +77,8 @@ TEST_F(Count, AddsTheThreadsOfALaunchUp) {
   EXPECT_EQ(sum.get(), 60u);
 }
 
-// What a kernel did before it trapped is told, too; nobody waits for it in a context that is lost.
-TEST_F(Count, IsToldOfALaunchThatFailed) {
+// The counts of a kernel that trapped are written, too, but no call can wait for them.
+TEST_F(Count, CountsALaunchThatFailed) {
   Kernels kernels;
   NEED(kernels.launch("traps", {}));
   EXPECT_CU(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);

@@ -1,5 +1,5 @@
-// How many devices there are where CHIME_SOFTGPU_DEVICES does not say: one for each PE of the node,
-// as the launcher's variables count them.
+// The number of devices where CHIME_SOFTGPU_DEVICES is unset: one for each PE of the node, by the
+// launcher's variables.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,8 +36,8 @@ Seen look() {
 
 using Variables = std::initializer_list<std::pair<const char*, const char*>>;
 
-// In a process of its own: a process counts its devices once. Expects so many, which divide half of
-// the machine's memory.
+// In another process: a process counts its devices once. Expects so many, which divide half of the
+// machine's memory.
 void expect_devices(int devices, Variables variables) {
   const pid_t child = ::fork();
   if (child == 0) {

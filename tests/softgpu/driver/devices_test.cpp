@@ -1,11 +1,11 @@
-// Devices: how many, what they say of themselves. CHIME_SOFTGPU_DEVICES=2.
+// Devices: their number and properties. CHIME_SOFTGPU_DEVICES=2.
 #include "driver.hpp"
 
 namespace {
 
 using namespace softgpu::tests;
 
-// Before any other test: cuInit is once for the process.
+// Before any other test: cuInit is called once in a process.
 TEST(ADevice, IsNotThereBeforeInit) {
   int count = 0;
   CUcontext context;
@@ -43,7 +43,7 @@ TEST_F(Devices, HaveAddressesOfTheirOwn) {
   EXPECT_CU(cuDeviceGetPCIBusId(first, 5, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(Devices, HaveWhatChimeAsksFor) {
+TEST_F(Devices, HaveWhatChimeRequires) {
   const auto attribute = [](CUdevice_attribute which) {
     int value = -1;
     EXPECT_CU(cuDeviceGetAttribute(&value, which, 1), CUDA_SUCCESS);
@@ -79,7 +79,7 @@ TEST_F(Devices, ReachEachOther) {
   NEED(cuDevicePrimaryCtxRelease(1));
 }
 
-// Each has its own memory, whose kernels the other's copies read.
+// Each has separate memory, whose kernels the other's copies read.
 TEST_F(Devices, CopyBetweenTheirMemories) {
   CUdeviceptr here, there;
   NEED(cuMemAlloc(&here, 4096));
@@ -101,7 +101,7 @@ TEST_F(Devices, CopyBetweenTheirMemories) {
   NEED(cuMemFree(here));
 }
 
-// What one may does not depend on what another may, whichever is told last.
+// One device's access does not depend on the other's, in either order of the descriptors.
 TEST_F(Devices, HaveAccessOfTheirOwn) {
   constexpr std::size_t kBytes = std::size_t{2} << 20;
   CUmemAllocationProp prop{};
@@ -129,8 +129,8 @@ TEST_F(Devices, HaveAccessOfTheirOwn) {
   NEED(cuMemRelease(memory));
 }
 
-// What CUDA's guide says of streams and events of several devices: device 0 is current, the stream
-// and the event are of device 1.
+// The CUDA guide's rules for streams and events of several devices: device 0 is current, the stream
+// and the event belong to device 1.
 class OfAnotherDevice : public Devices {
  protected:
   void SetUp() override {
@@ -202,7 +202,7 @@ TEST_F(OfAnotherDevice, AnEventIsRecordedInStreamsOfItsDeviceAlone) {
   EXPECT_CU(cuEventRecord(here, stream_), CUDA_ERROR_INVALID_HANDLE);
   NEED(cuEventRecord(event_, stream_));
   NEED(cuEventRecord(here, nullptr));
-  // Who waits for one may be of any device; the time between two is of one.
+  // Streams of any device may wait for an event; a time needs two events of one device.
   EXPECT_CU(cuStreamWaitEvent(stream_, here, 0), CUDA_SUCCESS);
   EXPECT_CU(cuStreamWaitEvent(nullptr, event_, 0), CUDA_SUCCESS);
   EXPECT_CU(cuEventSynchronize(event_), CUDA_SUCCESS);

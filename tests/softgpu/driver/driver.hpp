@@ -1,5 +1,5 @@
-// What tests of the driver share: results by name, a context, words that host and kernels see, and
-// kernels by hand.
+// Shared code of tests of the driver: results by name, a context, words that host and kernels see,
+// and hand-written kernels.
 #pragma once
 
 #include <cuda.h>
@@ -55,7 +55,7 @@ class Word {
   void* address_ = nullptr;
 };
 
-// Whether `is_so` holds for a while: long enough for what must not happen.
+// Whether `is_so` holds for a while: long enough to see an action that must not happen.
 template <class Predicate>
 bool stays(Predicate is_so) {
   for (int turn = 0; turn < 30; ++turn) {
@@ -131,7 +131,7 @@ again:
   ret;
 }
 
-// Ends by a fault: a word at 2 bytes beyond a multiple of 4.
+// Ends with a fault: a word at 2 bytes beyond a multiple of 4.
 .visible .entry misaligned(.param .u64 at)
 {
   .reg .b64 %rd<2>;

@@ -1,4 +1,4 @@
-// Events: what they wait for, their times, wrong uses.
+// Events: the work that they wait for, their times, wrong uses.
 #include "driver.hpp"
 
 namespace {
@@ -37,7 +37,7 @@ TEST_F(Events, AStreamWaitsForAnEventOfAnother) {
   EXPECT_EQ(out.get(), 7u);
 }
 
-// The wait is for the record that the event had, not for a later one.
+// The wait is for the record that the event had then, not for a later one.
 TEST_F(Events, RecordingAgainMovesNoWait) {
   Kernels kernels;
   Word first, second, begin, out;
@@ -57,7 +57,7 @@ TEST_F(Events, RecordingAgainMovesNoWait) {
   NEED(cuEventSynchronize(events_[0]));
 }
 
-// In the null stream a record waits for the blocking streams as a kernel does.
+// In the null stream a record waits for the blocking streams, as a kernel does.
 TEST_F(Events, ARecordInTheNullStreamWaitsForBlockingStreams) {
   Kernels kernels;
   Word gate;

@@ -36,7 +36,7 @@ TEST(Exit, HandlersMayCallTheDriver) {
   EXPECT_EXIT(use_at_exit(), testing::ExitedWithCode(0), "");
 }
 
-TEST(Exit, AKernelThatRunsHoldsNobodyUp) {
+TEST(Exit, AKernelThatRunsDelaysNoExit) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

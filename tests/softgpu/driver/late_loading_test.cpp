@@ -19,7 +19,7 @@ bool is_loaded(CUfunction function) {
   return state == CU_FUNCTION_LOADING_STATE_LOADED;
 }
 
-TEST_F(LateLoading, AKernelIsLoadedByItsFirstLaunchOrByWhoAsks) {
+TEST_F(LateLoading, AKernelIsLoadedByItsFirstLaunchOrAQuery) {
   Kernels kernels;
   CUmoduleLoadingMode mode{};
   NEED(cuModuleGetLoadingMode(&mode));

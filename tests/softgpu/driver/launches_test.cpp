@@ -1,4 +1,4 @@
-// Launches: what runs, and what a configuration may be.
+// Launches: which run, and which configurations are valid.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -128,9 +128,9 @@ TEST_F(Launches, ACooperativeGridFitsTheOccupancy) {
   EXPECT_EQ(sum.get(), most * 32);
 }
 
-// What a program for a large GPU asks for on a small machine: the numbers and the variables are
-// said without being asked for, and the grid runs where they are set so.
-TEST_F(Launches, ACooperativeGridThatIsTooLargeIsToldWithTheLimits) {
+// A request of a program for a large GPU on a small machine: the numbers and the variables are
+// printed unasked, and the grid runs with these settings.
+TEST_F(Launches, ACooperativeGridThatIsTooLargeIsReportedWithTheLimits) {
   Kernels kernels;
   Word sum;
   const unsigned multiprocessors = [] {

@@ -1,4 +1,4 @@
-// Device memory, pinned memory, copies, and what the driver knows of an address.
+// Device memory, pinned memory, copies, and the driver's information about an address.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using Memory = Driver;
 
 CUdeviceptr address_of(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
-// The call waits for nothing: what the stream waits for may be the caller's to do.
+// The call waits for nothing: the caller itself may have to end the stream's wait.
 TEST_F(Memory, IsFreedInAStreamsOrder) {
   CUdeviceptr memory = 0, flag = 0;
   CUstream stream = nullptr;
@@ -77,7 +77,7 @@ TEST_F(Memory, HolesAreUsedAgain) {
   NEED(cuMemFree(all));
 }
 
-// A program that forgets to clear what it reads sees no zeros.
+// A program that forgets to clear its memory sees no zeros.
 TEST_F(Memory, IsNotCleared) {
   CUdeviceptr memory;
   unsigned seen = 0;
@@ -234,7 +234,7 @@ TEST_F(Memory, PinnedMemoryIsFreedOnce) {
 
 // ---- Addresses --------------------------------------------------------------------------------
 
-TEST_F(Memory, AnAddressTellsWhatItIs) {
+TEST_F(Memory, AnAddressHasAttributes) {
   CUdeviceptr memory, base = 0;
   std::size_t bytes = 0;
   NEED(cuMemAlloc(&memory, 1000));

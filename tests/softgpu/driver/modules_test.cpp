@@ -1,4 +1,4 @@
-// Modules: what is loaded, what is found in it, what is refused.
+// Modules: loading, lookup, refusals.
 #include "driver.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ TEST_F(Modules, UnloadedOnesAreGone) {
   EXPECT_CU(cuMemsetD8(variable, 1, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-// A context's module of a library, and the variables in it, are there when they are asked for.
+// A context's module of a library, and its variables, are loaded at the first lookup.
 TEST_F(Modules, ALibraryHasAModuleInEachContext) {
   CUlibrary library;
   CUmodule module, again;
@@ -98,7 +98,7 @@ TEST_F(Modules, ALibraryHasAModuleInEachContext) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
-// What nvcc makes is not looked into: neither machine code nor the container of several.
+// nvcc's output is not parsed: neither machine code nor a fat binary.
 TEST_F(Modules, ImagesThatAreNoTextAreRefused) {
   CUmodule module;
   const unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
@@ -109,7 +109,7 @@ TEST_F(Modules, ImagesThatAreNoTextAreRefused) {
   EXPECT_CU(cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-// As its comments say, wherever they stand before the first directive.
+// By its comments, wherever they stand before the first directive.
 TEST_F(Modules, TextThatNvccMadeIsRefused) {
   CUmodule module;
   const std::string by_nvcc =
@@ -132,7 +132,7 @@ TEST_F(Modules, TextThatCannotBeReadIsInvalidPtx) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("line 3"), std::string::npos);
 }
 
-// An instruction that nobody has translated: the launch fails, and says which and where.
+// An instruction without a translation: the launch fails, and names it and its line.
 TEST_F(Modules, AnUnknownInstructionFailsTheLaunchWithItsText) {
   constexpr char kText[] =
       ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry odd()\n{\n"

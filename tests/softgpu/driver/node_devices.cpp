@@ -1,5 +1,5 @@
-// node_devices <PEs of the node>: a PE that takes the device of its rank before chime_init, as
-// programs for GPUs do, keeps it, and its heap lies there.
+// node_devices <PEs of the node>: a PE that takes the device of its rank before chime_init, as GPU
+// programs do, keeps it, and its heap lies there.
 #include <chime/chime.h>
 #include <cuda_runtime.h>
 

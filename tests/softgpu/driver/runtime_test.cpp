@@ -1,5 +1,5 @@
-// The runtime's calls over the driver's, and the registration that LLVM writes into objects, done
-// by hand here.
+// The runtime's calls on top of the driver's, and the registration that LLVM writes into objects,
+// made by hand here.
 #include <cuda_runtime.h>
 
 #include "driver.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using namespace softgpu::tests;
 
-// What the host has for kernels and variables: only their addresses count.
+// The host's symbols of kernels and variables: only their addresses count.
 char set_word_stub, traps_stub, has_shared_stub, no_kernel;
 std::uint64_t counter_shadow;
 
@@ -209,7 +209,7 @@ TEST_F(Runtime, DriverCallsAreFoundByName) {
   EXPECT_EQ(function, reinterpret_cast<void*>(&cuStreamWriteValue64));
 }
 
-// Last: the primary context is lost with it, until it is reset.
+// Last: it loses the primary context, until a reset.
 TEST_F(Runtime, ZZ_ATrapIsEveryCallsErrorUntilTheDeviceIsReset) {
   ASSERT_EQ(cudaLaunchKernel(&traps_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);

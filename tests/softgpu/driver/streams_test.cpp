@@ -1,4 +1,4 @@
-// Streams, above all what the null stream waits for and who waits for it.
+// Streams, above all the order between the null stream and others.
 #include "driver.hpp"
 
 namespace {
@@ -68,7 +68,7 @@ TEST_F(Streams, TheThreadsStreamWaitsForTheNullStream) {
 TEST_F(Streams, TheNullStreamWaitsForTheThreadsStream) {
   expect_second_waits(CU_STREAM_PER_THREAD, nullptr);
 }
-TEST_F(Streams, ANonBlockingStreamWaitsForNobody) { expect_second_runs(nullptr, free_); }
+TEST_F(Streams, ANonBlockingStreamWaitsForNone) { expect_second_runs(nullptr, free_); }
 TEST_F(Streams, TheNullStreamWaitsForNoNonBlockingStream) { expect_second_runs(free_, nullptr); }
 TEST_F(Streams, BlockingStreamsDoNotWaitForEachOther) { expect_second_runs(blocking_, other_); }
 
@@ -170,7 +170,7 @@ TEST_F(Streams, UnknownFlagsAreInvalid) {
   EXPECT_CU(cuStreamCreate(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// devices_test.cpp has what each call answers.
+// devices_test.cpp has the answer of each call.
 TEST_F(Streams, AStreamOfAnotherContextTakesNoWork) {
   CUcontext other;
   NEED(cuCtxCreate(&other, 0, 0));
@@ -181,7 +181,7 @@ TEST_F(Streams, AStreamOfAnotherContextTakesNoWork) {
   NEED(cuCtxDestroy(other));
 }
 
-TEST_F(Streams, FlagsAndContextAreTold) {
+TEST_F(Streams, FlagsAndContextAreReported) {
   unsigned flags = 99;
   NEED(cuStreamGetFlags(free_, &flags));
   EXPECT_EQ(flags, CU_STREAM_NON_BLOCKING);

@@ -1,4 +1,4 @@
-// CHIME_SOFTGPU_DEFAULT_STREAM=thread: the null stream is each thread's own.
+// CHIME_SOFTGPU_DEFAULT_STREAM=thread: each thread has its own null stream.
 #include "driver.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// A kernel that traps takes its context with it: every call fails from then on, the process lives.
+// A trap in a kernel loses its context: every call fails from then on, the process lives.
 #include "chime/device/simt/faults/sanitizers.hpp"
 #include "driver.hpp"
 
@@ -68,8 +68,8 @@ TEST_F(Traps, AnotherContextGoesOn) {
   NEED(cuCtxDestroy(other));
 }
 
-// Whichever context is current, and though the event itself was reached.
-TEST_F(Traps, AnEventTellsTheFailureOfItsOwnContext) {
+// Whichever context is current, though the event itself was reached.
+TEST_F(Traps, AnEventReportsTheFailureOfItsOwnContext) {
   CUevent event;
   NEED(cuEventCreate(&event, CU_EVENT_DEFAULT));
   NEED(cuEventRecord(event, nullptr));
@@ -111,7 +111,7 @@ TEST_F(Traps, AMisalignedAddressIsOneOfItsOwnName) {
     EXPECT_NE(told.find(part), told.npos) << part << " in: " << told;
 }
 
-// A memory fault ends the process, with a report: a stand-in says where, a GPU would not.
+// A memory fault ends the process, with a report: a stand-in reports the place, a GPU would not.
 TEST_F(Traps, AReportOfTheExecutorNamesTheKernel) {
   if (chime::simt::kAsan || chime::simt::kTsan) GTEST_SKIP() << "a sanitizer reports faults itself";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -1,5 +1,5 @@
-// Two processes share a device's memory by a descriptor: kernels of one signal kernels of the
-// other.
+// Two processes share a device's memory by a descriptor: kernels of one process signal kernels of
+// the other.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ using namespace softgpu::tests;
 
 constexpr std::size_t kGranule = std::size_t{2} << 20;
 
-// A descriptor maps to the start of an address range that kernels may use.
+// A descriptor is mapped at the start of an address range that kernels may use.
 CUdeviceptr map(CUmemGenericAllocationHandle handle) {
   CUdeviceptr at = 0;
   const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
@@ -27,7 +27,7 @@ CUdeviceptr map(CUmemGenericAllocationHandle handle) {
 
 constexpr unsigned kQuestion = 11, kAnswer = 22;
 
-// The other process: waits for the question by a kernel, answers by a kernel.
+// The other process: a kernel waits for the question, another answers.
 int answer(int fd) {
   CUcontext context;
   CUmemGenericAllocationHandle handle;

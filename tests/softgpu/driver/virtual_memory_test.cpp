@@ -63,7 +63,7 @@ TEST_F(VirtualMemory, IsReachedOnceItIsMappedAndAllowed) {
   EXPECT_CU(cuMemcpyDtoH(&seen, at_, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-// A program that forgets to clear what it reads sees no zeros.
+// A program that forgets to clear its memory sees no zeros.
 TEST_F(VirtualMemory, IsNotCleared) {
   unsigned seen = 0;
   NEED(cuMemMap(at_, 2 * kGranule, 0, handle_, 0));
@@ -84,7 +84,7 @@ TEST_F(VirtualMemory, AKernelWithoutAccessFaults) {
       chime::simt::kAsan ? "softgpu_kernel" : "set_word");
 }
 
-TEST_F(VirtualMemory, AccessIsTold) {
+TEST_F(VirtualMemory, AccessIsReported) {
   unsigned long long flags = 99;
   const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
   EXPECT_CU(cuMemGetAccess(&flags, &device, at_), CUDA_ERROR_INVALID_VALUE);
@@ -157,7 +157,7 @@ TEST_F(VirtualMemory, TheSameMemoryAtTwoAddressesIsOne) {
   unsigned char seen = 0;
   NEED(cuMemcpyDtoH(&seen, at_ + 3 * kGranule, 1));
   EXPECT_EQ(seen, 0x5a);
-  // Both at once, as they lie without a gap; a copy may cross from one to the other.
+  // Both mappings at once, without a gap; a copy may cross from one to the other.
   NEED(cuMemsetD8(at_ + 2 * kGranule - 8, 0x11, 16));
   EXPECT_CU(cuMemUnmap(at_, 3 * kGranule), CUDA_ERROR_INVALID_VALUE);
   NEED(cuMemUnmap(at_, 4 * kGranule));
@@ -261,7 +261,7 @@ TEST_F(VirtualMemory, ADescriptorOfAnythingElseIsRefused) {
 
 // ---- dma-bufs ---------------------------------------------------------------------------------
 
-// Another device maps it: its file's position is where the range begins.
+// Another device maps it: the range begins at the position of its file.
 void expect_dma_buf(CUdeviceptr address, std::size_t bytes) {
   int fd = -1;
   NEED(cuMemsetD8(address, 0x21, bytes));

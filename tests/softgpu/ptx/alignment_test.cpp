@@ -1,5 +1,5 @@
-// An address that is no multiple of what an instruction accesses there ends its kernel, as on a
-// GPU, and is told with the instruction and its line: x86 would not say a word.
+// An address that is not a multiple of an instruction's access size ends its kernel, as on a GPU.
+// The report has the instruction and its line: x86 would report nothing.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -14,11 +14,11 @@ namespace {
 
 struct Access {
   const char *name, *instruction;
-  unsigned off;       // bytes beyond an address that is fit, which make it misaligned
+  unsigned off;       // bytes beyond an aligned address, so that the access is misaligned
   bool is_the_hosts;  // %rd1 is an address of the host's
 };
-// %rd1 and %rd2: the address that the kernel is given, as a global and as a generic one; %rd3 and
-// %rd4 are in a local and a shared variable, so many bytes off, too.
+// %rd1 and %rd2: the address argument of the kernel, as a global and as a generic address; %rd3 and
+// %rd4 are in a local and a shared variable, off by as many bytes.
 constexpr Access kAccesses[] = {
     {"Load16", "ld.global.u16 %rs1, [%rd1];", 1, true},
     {"Load32", "ld.global.u32 %r1, [%rd1];", 2, true},
@@ -48,7 +48,7 @@ constexpr Access kAccesses[] = {
     {"Reduction", "red.relaxed.gpu.global.add.u64 [%rd1], 1;", 4, true},
     {"AtomicShared", "atom.shared.add.u32 %r1, [%rd4], 1;", 1, false},
 };
-// One kernel for all: the instruction of its number is executed.
+// One kernel for all: it executes the instruction with the given number.
 std::string text_of_all() {
   std::string text = R"(.version 8.3
 .target sm_90
@@ -86,7 +86,7 @@ class Alignment : public testing::TestWithParam<std::tuple<unsigned, bool>> {
   unsigned which() const { return std::get<0>(GetParam()); }
   const Access& access() const { return kAccesses[which()]; }
 
-  // What the kernel says when its addresses are so many bytes off; empty: it ended by itself.
+  // The kernel's report for addresses that are so many bytes off; empty if it ended by itself.
   std::string told(std::uint64_t off) {
     static Module module(text_of_all());
     std::string words;
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Ptx, Alignment,
                                   std::string(std::get<1>(info.param) ? "Watched" : "Plain");
                          });
 
-TEST_P(Alignment, AMisalignedAddressIsToldWithItsInstruction) {
+TEST_P(Alignment, AMisalignedAddressIsReportedWithItsInstruction) {
   const std::string words = told(access().off);
   EXPECT_NE(words.find("misaligned address"), words.npos) << words;
   const std::string place = "at PTX line " +
@@ -125,8 +125,8 @@ TEST_P(Alignment, AFitOneIsAccessed) {
   EXPECT_EQ(told(16), "");
 }
 
-// One source for two modules, where its lines are others: each is told its own. One function is
-// alone, the other names a shared variable and is compiled with its kernel.
+// Two modules share one source at different lines: each report has its module's line. One function
+// is compiled alone; the other names a shared variable and is compiled with its kernel.
 std::string with_functions(const std::string& before) {
   return ".version 8.3\n.target sm_90\n.address_size 64\n" + before + R"(
 .func alone(.param .b64 at)
@@ -170,7 +170,7 @@ other:
 )";
 }
 
-TEST(AlignmentInFunctions, IsToldByTheLineOfEachModule) {
+TEST(AlignmentInFunctions, IsReportedByTheLineOfEachModule) {
   alignas(16) unsigned char memory[16] = {};
   for (const CodeKind kind : {CodeKind{}, CodeKind{.watched = true}, CodeKind{.counting = true}}) {
     for (const unsigned blanks : {0u, 5u}) {

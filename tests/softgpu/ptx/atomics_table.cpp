@@ -1,4 +1,4 @@
-// atom and red of every operation and type: the value before, and what is in memory after.
+// atom and red of every operation and type: the value before, and the word in memory after.
 #include "form_case.hpp"
 
 namespace softgpu::tests {
@@ -74,8 +74,8 @@ Table atomics_table() {
                        {{5, 5, s(-9), 5, s(-9)}, {5, 6, 9, 5, 5}}});
     }
   }
-  // In global memory f32 has no subnormals, neither those that it finds nor its sums; in shared
-  // memory it has them. A generic address says which by where it lies.
+  // In global memory f32 has no subnormals, neither as operands nor as sums; in shared memory it
+  // has. For a generic address its window decides.
   const std::uint64_t kLeast = f(0x1p-126f), kMore = f(0x1.8p-126f);
   for (const Where& where :
        {Where{"global.", "$g"}, Where{"", "$m"}, Where{"shared.", "$s"}, Where{"", "$w"}}) {

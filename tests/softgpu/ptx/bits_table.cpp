@@ -107,7 +107,7 @@ Table permutations() {
        {{kA, kB, 0x3210, kA},
         {kA, kB, 0x7654, kB},
         {kA, kB, 0x0426, 0x00442266},
-        // With its highest bit a selector asks for the byte's sign.
+        // With its highest bit a selector replicates the byte's sign.
         {0x80, 0x7f, 0x888c, 0xffffff00},
         {0x80ff0000, 0, 0xba98, 0xffff0000}}},
       {"prmt.b32.f4e $d, $a, $b, $c;",

@@ -1,7 +1,6 @@
-// census <folder>: the forms of instructions in all PTX files below a folder, with how often each
-// occurs. Fails on a form that no test of this folder has, and on a kernel that cannot be
-// translated: what Chime's kernels use, somebody has checked against PTX's manual. 77: there is no
-// PTX.
+// census <folder>: the forms of instructions in all PTX files below a folder, with their counts.
+// Fails on a form without a test in this folder, and on a kernel that cannot be translated: every
+// form in Chime's kernels was checked against PTX's manual. 77: there is no PTX.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +39,7 @@ std::string in_a_kernel(const std::string& instructions) {
   return text;
 }
 
-// Not of what a table's rows are wrapped in: of what they state.
+// Counts the forms that a table states, not those of the code around its rows.
 Count tested_forms() {
   Count forms;
   for (const auto table : {integer_table, bits_table, float_table, convert_table, logic_table,

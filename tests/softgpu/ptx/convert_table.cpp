@@ -1,4 +1,4 @@
-// cvt: what is cut off, extended, rounded, and what is out of range.
+// cvt: truncation, extension, rounding, and values out of range.
 #include <cmath>
 
 #include "form_case.hpp"
@@ -123,7 +123,7 @@ Table integers_to_floats() {
 }
 
 Table floats() {
-  const double beyond = 1 + 0x1p-25;  // of float's 1 less than half of a last place
+  const double beyond = 1 + 0x1p-25;  // less than half of the last place of float's 1
   const float up = std::nextafter(1.0f, 2.0f);
   return {
       {"cvt.f64.f32 $d, $a;", "f64 : f32", {{f(1.5f), d(1.5)}, {kNan, kNan64}, {1, d(0x1p-149)}}},

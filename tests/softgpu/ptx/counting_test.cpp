@@ -1,4 +1,4 @@
-// Code that counts what it executes: a kernel counted by hand, instruction by instruction.
+// Code that counts its instructions: a kernel counted by hand, instruction by instruction.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace softgpu::tests {
 namespace {
 
-// Each access of memory is of another kind, or comes by another kind of address.
+// Each access uses another kind of memory or another kind of address.
 constexpr const char* kText = R"(
 .version 8.3
 .target sm_90

@@ -1,4 +1,4 @@
-// What moves between registers, and the windows of addresses.
+// Moves between registers, and the windows of addresses.
 #include "form_case.hpp"
 
 namespace softgpu::tests {
@@ -42,7 +42,7 @@ Table data_table() {
        {"mov.b64 $d, {$a, $b, $c, $x};",
         "b64 : b16 b16 b16 b16",
         {{1, 2, 3, 4, 0x0004000300020001}}},
-       // Windows: shared memory alone has other addresses there than as a generic one.
+       // Windows: only shared memory has other addresses as generic ones.
        {"cvta.to.global.u64 $d, $g; sub.u64 $d, $d, $m;", "b64 :", {{0}}},
        {"cvta.global.u64 $d, $g; sub.u64 $d, $d, $m;", "b64 :", {{0}}},
        {"cvta.shared.u64 $d, $s; sub.u64 $d, $d, $w;", "b64 :", {{0}}},

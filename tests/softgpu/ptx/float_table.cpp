@@ -70,7 +70,7 @@ Table fused_and_divided() {
   const float up = std::nextafter(1.0f, 2.0f);
   const double up64 = std::nextafter(1.0, 2.0);
   Table table;
-  // Rounded once: of the square of 1 + 2^-12 a product that is rounded before loses 2^-24.
+  // Rounded once: a square of 1 + 2^-12 that is rounded before the sum loses 2^-24.
   for (const char* name : {"fma", "mad"}) {
     add(table, {{std::string(name) + ".rn.f32 $d, $a, $b, $c;",
                  "f32 : f32 f32 f32",
@@ -136,7 +136,7 @@ Table signs_and_extrema() {
       {"abs.f64 $d, $a;", "b64 : f64", {{d(-1), d(1)}, {kMinus64, 0}}},
       {"copysign.f32 $d, $a, $b;", "b32 : f32 f32", {{f(-1), f(5), f(-5)}, {f(1), f(-5), f(5)}}},
       {"copysign.f64 $d, $a, $b;", "b64 : f64 f64", {{d(-1), d(5), d(-5)}}},
-      // The one that is a number; -0 is less than +0.
+      // The operand that is a number; -0 is less than +0.
       {"min.f32 $d, $a, $b;",
        "b32 : f32 f32",
        {{f(1), f(2), f(1)},

@@ -1,4 +1,4 @@
-// What PTX's manual says of each form of an instruction, as rows of operands and results.
+// The PTX manual's rules for each form of an instruction, as rows of operands and results.
 #pragma once
 
 #include <bit>
@@ -45,7 +45,7 @@ Table data_table();
 Table memory_table();
 Table atomics_table();
 
-// An instruction, and what its translation must contain.
+// An instruction, and the text that its translation must contain.
 struct Worded {
   std::string text;
   std::vector<std::string> cpp;
@@ -61,7 +61,7 @@ std::string program(const std::string& name);
 
 // A module with the kernel `forms`, which computes every row of a table.
 std::string ptx_of(const Table& table);
-// One with a kernel of this instruction, on the registers that worded_forms() has.
+// A module with a kernel of this instruction, with the registers of worded_forms().
 std::string ptx_of(const std::string& instruction);
 
 // Types of a case's results and operands.

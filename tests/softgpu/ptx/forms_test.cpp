@@ -1,4 +1,4 @@
-// Each form of an instruction, against what PTX's manual says of it.
+// Each form of an instruction, against the PTX manual.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Ptx, Forms,
                                          Named{"Atomics", atomics_table}),
                          [](const auto& info) { return info.param.name; });
 
-// Where every access is the executor's: a thread sees its own stores.
+// Where the executor makes every access: a thread sees its own stores.
 class WatchedForms : public testing::TestWithParam<Named> {};
 TEST_P(WatchedForms, HaveTheResultsOfTheManual) { check(GetParam().table(), true); }
 INSTANTIATE_TEST_SUITE_P(Ptx, WatchedForms,

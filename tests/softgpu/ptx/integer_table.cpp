@@ -123,7 +123,7 @@ Table products() {
   };
 }
 
-// Division truncates; the remainder has the dividend's sign. By zero PTX leaves open.
+// Division truncates; the remainder has the dividend's sign. PTX leaves division by zero undefined.
 Table quotients() {
   return {
       {"div.s32 $d, $a, $b;",

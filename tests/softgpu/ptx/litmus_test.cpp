@@ -1,5 +1,5 @@
-// Message passing in weak mode: a flag that is stored relaxed may be seen before the data, one that
-// is released may not.
+// Message passing in weak mode: a relaxed store of a flag may be seen before the data, a release
+// store may not.
 #include <gtest/gtest.h>
 
 #include "chime/device/simt/launch/options.hpp"
@@ -14,7 +14,7 @@ class Litmus : public testing::Test {
   void SetUp() override { before_ = chime::simt::options(); }
   void TearDown() override { chime::simt::set_options(before_); }
 
-  // In how many runs the flag was there and the data was not.
+  // The number of runs in which the flag was there and the data was not.
   unsigned stale(std::uint32_t how) {
     unsigned count = 0;
     for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {

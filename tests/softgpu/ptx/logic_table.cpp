@@ -25,7 +25,7 @@ Table bitwise() {
               {"xor.pred $d, $a, $b;", "pred : pred pred", kXor},
               {"not.pred $d, $a;", "pred : pred", {{0, 1}, {1, 0}}},
               {"and.pred $d, !$a, $b;", "pred : pred pred", {{0, 1, 1}, {1, 1, 0}}},
-              // A guard, and its contrary.
+              // A guard, and its negation.
               {"mov.b32 $d, 1; @$a mov.b32 $d, 2; @!$b add.u32 $d, $d, 10;",
                "b32 : pred pred",
                {{0, 0, 11}, {0, 1, 1}, {1, 0, 12}, {1, 1, 2}}}});
@@ -65,7 +65,7 @@ Table integer_comparisons() {
        {"setp.ls.u32 $d, $a, $b;", "pred : b32 b32", {{5, 5, 1}, {6, 5, 0}}},
        {"setp.hi.u32 $d, $a, $b;", "pred : b32 b32", {{s(-1), 1, 1}, {5, 5, 0}}},
        {"setp.hs.u32 $d, $a, $b;", "pred : b32 b32", {{5, 5, 1}, {5, 6, 0}}},
-       // p has the comparison, q its contrary, each with c.
+       // p is the comparison, q its negation, each combined with c.
        {"setp.lt.s32 $d|$e, $a, $b;", "pred pred : b32 b32", {{1, 2, 1, 0}, {2, 1, 0, 1}}},
        {"setp.lt.and.s32 $d|$e, $a, $b, $c;",
         "pred pred : b32 b32 pred",
@@ -80,7 +80,7 @@ Table integer_comparisons() {
   return table;
 }
 
-// With a NaN the ordered ones are false, ne too, and the u ones true.
+// With a NaN the ordered comparisons and ne are false, the u ones true.
 Table float_comparisons() {
   Table table;
   for (const Comparison& c : kComparisons) {

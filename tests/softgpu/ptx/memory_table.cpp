@@ -1,6 +1,6 @@
-// Loads and stores: what is extended, how wide a store is, vectors, and each address space.
+// Loads and stores: extension, the width of a store, vectors, and each address space.
 //
-// How a form orders is in worded_forms.cpp, and in the litmus tests.
+// worded_forms.cpp and the litmus tests have the memory order of a form.
 #include "form_case.hpp"
 
 namespace softgpu::tests {
@@ -43,12 +43,12 @@ void scalars(Table& table, const Space& space) {
   for (const std::string type : kTypes) {
     const std::string where = std::string("[") + space.address + "]",
                       at_2 = std::string("[") + space.address + "+8]";
-    // Loaded: what lies there, extended.
+    // Loaded: the value in memory, extended.
     table.push_back({std::string("st") + space.word + ".b64 " + at_2 + ", $a; ld" + space.word +
                          "." + type + " $d, " + at_2 + ";",
                      result_of(type) + " : b64",
                      {{kValue, extended(kValue, type)}}});
-    // Stored: no byte more.
+    // Stored: no byte beyond the width.
     const std::uint64_t mask = ones(bits_of(type));
     table.push_back({std::string("st") + space.word + "." + type + " " + where + ", $a; ld" +
                          space.word + ".b64 $d, " + where + ";",

@@ -1,4 +1,4 @@
-// Kernels of more than one instruction: what threads do together, control, calls, copies.
+// Kernels of more than one instruction: collectives, control, calls, copies.
 #include <stdexcept>
 
 #include "form_case.hpp"
@@ -76,7 +76,7 @@ constexpr const char* kVotes = R"(
   vote.sync.uni.pred %r, %odd, -1;
   selp.u32 %w, 1, 0, %r;
   st.global.u32 [%o+20], %w;
-  // Halves of the warp by themselves.
+  // Each half of the warp by itself.
   mov.u32 %mask, 0x0000ffff;
   setp.ge.u32 %r, %t, 16;
   @%r mov.u32 %mask, 0xffff0000;
@@ -130,7 +130,7 @@ constexpr const char* kVotes = R"(
   ret;
 })";
 
-// 64 threads hand values on through shared memory, and count.
+// 64 threads pass values on through shared memory, and count.
 constexpr const char* kBarriers = R"(
 .shared .align 4 .b8 words[256];
 .extern .shared .align 128 .b8 more[];
@@ -160,13 +160,13 @@ constexpr const char* kBarriers = R"(
   st.global.u32 [%o+12], %v;
   barrier.cta.red.popc.aligned.u32 %v, 0, 64, !%p;
   st.global.u32 [%o+16], %v;
-  // Half of the block at a barrier of its own, by literals and by registers.
+  // Half of the block at a separate barrier, by literals and by registers.
   mov.u32 %id, 3;
   mov.u32 %v, 32;
   setp.lt.u32 %p, %t, 32;
   @%p barrier.sync %id, %v;
   @%p bar.sync 4, 32;
-  // The other half counts and votes at its own.
+  // The other half counts and votes at another barrier.
   setp.eq.u32 %q, %t, 40;
   @!%p barrier.red.popc.u32 %id, 6, 32, %q;
   @!%p st.global.u32 [%o+16], %id;
@@ -278,11 +278,11 @@ JOIN:
   add.u32 %i, %i, 1;
   setp.lt.u32 %p, %i, 3;
   @%p bra NEXT;
-  // Labels of blocks are their own.
+  // Labels are local to their blocks.
   { mov.u32 %r3, 1; bra IN; mov.u32 %r3, 9; IN: }
   { add.u32 %r3, %r3, 1; bra IN; mov.u32 %r3, 9; IN: }
   st.global.u32 [%o+20], %r3;
-  // Parameters of all sizes, where the launch laid them.
+  // Parameters of all sizes, at the launch's offsets.
   ld.param.u8 %h, [small];
   cvt.u32.u16 %r0, %h;
   st.global.u32 [%o+24], %r0;
@@ -320,7 +320,7 @@ JOIN:
   cvta.to.const.u64 %q, %q;
   ld.const.u64 %d, [%q];
   st.global.u64 [%o+96], %d;
-  // An argument of two words, through memory of the thread's own.
+  // An argument of two words, through the thread's own memory.
   mov.u64 %q, depot;
   cvta.local.u64 %q, %q;
   { .param .b64 to; .param .align 8 .b8 pair[16];
@@ -335,7 +335,7 @@ DONE:
   ret;
 })";
 
-// Threads 0 and 1 end in a function and in the kernel; the others meet without them.
+// Threads 0 and 1 end in a function and in the kernel; the other threads meet without them.
 constexpr const char* kExits = R"(
 .func leave() { exit; }
 .visible .entry exits(.param .u64 out)
@@ -358,7 +358,7 @@ constexpr const char* kExits = R"(
   st.global.u32 [%o], %v;
 })";
 
-// 16 bytes there and back: `out` is what was copied, what was there before the wait, and parity.
+// 16 bytes there and back: `out` is the copy, the memory before the wait, and the parity.
 constexpr const char* kAsync = R"(
 .shared .align 16 .b8 stage[64];
 .shared .align 8 .b64 barrier;
@@ -431,9 +431,9 @@ constexpr const char* kSpecial = R"(
   mov.u32 %r, %tid.z;       st.global.u32 [%o+60], %r;
 })";
 
-// `kind`: 0 a trap, 1 an assertion, 2 a message of the kernel's own, 3 a store to null, 4 lanes of
-// one mask in different collectives, 5 a barrier that half of the block never reaches, 6 a lane
-// outside its mask, 7 shared memory beyond the block's.
+// `kind`: 0 a trap, 1 an assertion, 2 a message of the kernel, 3 a store to null, 4 lanes of one
+// mask in different collectives, 5 a barrier that half of the block never reaches, 6 a lane outside
+// its mask, 7 shared memory beyond the block's.
 constexpr const char* kFaults = R"(
 .global .align 1 .b8 message[6] = {119, 111, 114, 100, 115, 0};
 .global .align 1 .b8 file[5] = {102, 46, 99, 117, 0};
@@ -503,7 +503,7 @@ BEYOND:
 })";
 
 // Message passing between two blocks: `how` 0 stores the flag relaxed, 1 releases it. Block 1 waits
-// for the flag and says what it then sees of the data.
+// for the flag and reports the data that it then sees.
 constexpr const char* kMessages = R"(
 .visible .entry messages(.param .u64 data, .param .u64 flag, .param .u64 seen, .param .u32 how)
 {
@@ -539,7 +539,7 @@ READER:
   st.global.u32 [%seen], %v;
 })";
 
-// Waits for a word by `how`: 0 weak loads, 1 relaxed ones, 2 atomics. Thread 32 writes it after all
+// Waits for a word by `how`: 0 weak loads, 1 relaxed ones, 2 atomics. Thread 32 writes it when all
 // others wait.
 constexpr const char* kSpins = R"(
 .visible .entry spins(.param .u64 word, .param .u32 how)

@@ -1,4 +1,4 @@
-// What threads do together, control, calls, copies: programs by hand against what PTX promises.
+// Collectives, control, calls, copies: hand-written programs against PTX's promises.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ Kernel& kernel(const std::string& name) {
   return *module->find(name);
 }
 
-// Plain, and watched code.
+// Plain and watched code.
 class Programs : public testing::TestWithParam<bool> {
  protected:
   Shape shape(unsigned threads, unsigned blocks = 1, u32 dynamic_shared = 0) const {
@@ -83,7 +83,7 @@ TEST_P(Programs, VotesMatchesAndReductionsAreOfTheirMask) {
     EXPECT_EQ(o[21], 31u);
     EXPECT_EQ(o[22], 0u);
     EXPECT_TRUE(o[23] >> lane & 1) << "a lane is active where it is";
-    EXPECT_EQ(o[24], out[0][24]) << "all are told one lane";
+    EXPECT_EQ(o[24], out[0][24]) << "all get one lane";
     EXPECT_EQ(o[25], lane == o[24]);
     elected += o[25];
     elected_of_halves += o[26];
@@ -160,7 +160,7 @@ TEST_P(Programs, BulkCopiesHappenAtTheWait) {
   EXPECT_EQ(out[7], 0u) << "global memory before the wait";
 }
 
-TEST_P(Programs, SpecialRegistersSayWhoAThreadIs) {
+TEST_P(Programs, SpecialRegistersIdentifyAThread) {
   std::vector<std::array<u32, 16>> out(3 * 48);
   run(kernel("special"), shape(48, 3), out.data());
   for (u32 block = 0; block < 3; ++block) {
@@ -195,7 +195,7 @@ TEST_P(Programs, LoopsThatWaitLetOthersRun) {
   }
 }
 
-TEST(Printing, TellsHowManyArgumentsThereWere) {
+TEST(Printing, ReturnsTheNumberOfArguments) {
   u32 out[2] = {};
   testing::internal::CaptureStdout();
   run(kernel("prints"), {.threads = 1}, &out[0]);
@@ -204,15 +204,14 @@ TEST(Printing, TellsHowManyArgumentsThereWere) {
   EXPECT_EQ(out[1], 7u);
 }
 
-// ---- What the executor says of them ------------------------------------------------------------
+// ---- The executor's reports --------------------------------------------------------------------
 
 class Faults : public testing::TestWithParam<std::pair<u32, const char*>> {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
-TEST_P(Faults, AreToldWithTheKernelsName) {
-  if (CHIME_SIMT_ASAN && GetParam().first == 3)
-    GTEST_SKIP() << "ASan tells of null pointers itself";
+TEST_P(Faults, AreReportedWithTheKernelsName) {
+  if (CHIME_SIMT_ASAN && GetParam().first == 3) GTEST_SKIP() << "ASan reports null pointers itself";
   EXPECT_DEATH(run(kernel("faults"), {.watched = true}, GetParam().first), GetParam().second);
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,4 @@
-// What cannot be read or translated is refused, with its line and its words.
+// PTX that cannot be read or translated is refused, with its line and its text.
 #include <gtest/gtest.h>
 
 #include "form_case.hpp"
@@ -9,7 +9,7 @@
 namespace softgpu::tests {
 namespace {
 
-// What is said of a kernel's instruction, which is on line 9.
+// The message for a kernel's instruction, which is on line 9.
 std::string refusal(const std::string& instruction) {
   const std::string text =
       ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
@@ -35,7 +35,7 @@ TEST_P(Refusals, SayWhatIsNotKnown) {
       << GetParam().instruction << "\n " << what;
   const bool is_read =
       GetParam().instruction[0] != '.' && what.find(", and there is") == std::string::npos;
-  if (is_read) {  // what cannot be read has no end that could be told
+  if (is_read) {  // unreadable text has no known end
     EXPECT_NE(what.find(GetParam().instruction), std::string::npos) << what;
   }
 }

@@ -17,8 +17,7 @@ struct Shape {
   unsigned blocks = 1, threads = 32;
   std::uint32_t dynamic_shared = 0;
   bool watched = false, counting = false;
-  std::string* trap =
-      nullptr;  // takes what a kernel says that traps, in place of the process's end
+  std::string* trap = nullptr;  // takes the report of a trap; else the process ends
 };
 
 class PtxCall final : public chime::simt::KernelCall {
@@ -51,7 +50,7 @@ class PtxCall final : public chime::simt::KernelCall {
   std::string* const trap_;
 };
 
-// Until the kernel has ended. `counts`: of one whose shape counts.
+// Waits until the kernel has ended. `counts`: for a kernel whose shape counts.
 template <class... Arguments>
 void run_counted(Kernel& kernel, const Shape& shape, LaunchCounts* counts, Arguments... arguments) {
   std::vector<std::uint8_t> bytes(kernel.param_bytes());

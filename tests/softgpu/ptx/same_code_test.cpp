@@ -1,5 +1,5 @@
-// Kernels that differ in names alone are one source: it is compiled once, and each reads its own
-// module's variables. So are functions, whoever calls them.
+// Kernels that differ only in names are one source: it is compiled once, and each reads its own
+// module's variables. The same holds for functions, whichever kernel calls them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace softgpu::tests {
 namespace {
 
-// A kernel with everything that has a name. `other` stands before what this kernel uses, as what
-// another instance of its template leaves there.
+// A kernel with every kind of name. `other` stands before the declarations of this kernel, like the
+// remains of another instance of its template.
 std::string module_text(const std::string& name, const std::string& depot, const std::string& other,
                         int value, const std::string& operation = "add.u32") {
   const std::string text = R"(.version 8.3
@@ -104,9 +104,9 @@ TEST(SameCode, EachKernelReadsItsOwnVariables) {
   }
 }
 
-// Functions of one result and one argument, each adding its variable to what it is given. `leaf` is
-// called by `middle` and `other`, these by `top`; `again` calls itself, `shares` has a shared
-// variable, and `through` calls that.
+// Functions of one result and one argument, each adding its variable to the argument. `middle` and
+// `other` call `leaf`, `top` calls these; `again` calls itself, `shares` has a shared variable, and
+// `through` calls that.
 std::string functions() {
   const auto function = [](const std::string& name, const std::string& body) {
     return ".func (.param .b32 r_" + name + ") " + name + "(.param .b32 a_" + name + ")\n{\n" +
@@ -135,7 +135,7 @@ std::string functions() {
          function("through", call("shares") + call("leaf"));
 }
 
-// A kernel that gives 0 to functions, one after the other, and then adds a variable of its own.
+// A kernel that passes 0 through functions, one after the other, and then adds its own variable.
 std::string kernel(const std::string& name, const std::vector<std::string>& called) {
   std::string text = ".global .align 4 .u32 own_" + name + " = 100000;\n.visible .entry " + name +
                      "(.param .u64 out)\n{\n  .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
@@ -219,7 +219,7 @@ TEST(SameFunctions, OfAKernelThatCountsAreInItsSource) {
   EXPECT_TRUE(translated.functions.empty());
 }
 
-// Its list of variables is in another order than that of code that does not count.
+// The order of its variables differs from that of code that does not count.
 TEST(SameFunctions, CodeThatCountsLeavesOtherCodeItsVariables) {
   Module module(module_of(kernel("k", {"middle", "other", "top"})));
   Kernel& k = *module.find("k");

@@ -1,4 +1,4 @@
-// Any text is translated or refused with PtxError: a module that somebody loads may be any text.
+// Any text is translated or refused with PtxError: a loaded module may be any text.
 #include <cstddef>
 #include <cstdint>
 #include <string>

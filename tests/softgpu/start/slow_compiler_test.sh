@@ -1,6 +1,6 @@
 #!/bin/bash
-# slow_compiler_test.sh <chime-run> <program> <scratch folder>: PEs that compile their kernels for longer than they wait for each
-# other find each other all the same: what a PE does itself is no waiting.
+# slow_compiler_test.sh <chime-run> <program> <scratch folder>: PEs that compile their kernels for longer than they wait for each other find each
+# other all the same: a PE's own work does not count as waiting.
 set -eu
 run=$1 program=$2 scratch=$3
 rm -rf "$scratch" && mkdir -p "$scratch"

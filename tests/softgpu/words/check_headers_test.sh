@@ -1,6 +1,6 @@
 #!/bin/bash
-# check_headers_test.sh <softgpu folder> <scratch folder> <clang>: headers of a toolkit that lie where clang looks are refused,
-# with their names; open ones, and the words themselves, are not. Without clang: of the check alone.
+# check_headers_test.sh <softgpu folder> <scratch folder> <clang>: headers of a toolkit in clang's search path are refused, with their names; open
+# ones, and the softgpu's own headers, are not. Without clang: the check alone.
 set -eu
 softgpu=$1 scratch=$2 clang=$3
 rm -rf "$scratch" && mkdir -p "$scratch/toolkit" && cd "$scratch"
@@ -33,7 +33,7 @@ refused cuda_texture_types.h toolkit/mine.h toolkit/cuda_texture_types.h
 refused toolkit/cuda_fp16.h toolkit/cuda_fp16.h
 refused '' toolkit/mine.h toolkit/open.h toolkit/boost.h "$softgpu/words/cuda_fp16.h"
 
-# Nothing is known of what was read.
+# A missing depfile: the read headers are unknown.
 for list in absent.d empty.d; do
   : >empty.d
   "$softgpu/check_headers" "$softgpu/words" $list 2>said && fail "without a list of headers nothing is refused"
@@ -45,7 +45,7 @@ mkdir -p 'toolkit of cuda'
 cp toolkit/cuda_texture_types.h 'toolkit of cuda/cuda_fp8.h'
 refused cuda_fp8.h toolkit/mine.h 'toolkit\ of\ cuda/cuda_fp8.h'
 
-# What clang itself finds: a header that the words lack, in a folder that it searches unasked.
+# Headers that clang itself finds: one that the softgpu lacks, in a folder of its default search path.
 if [ "$clang" ]; then
   echo '#include <cuda_texture_types.h>
 __global__ void kernel(int* p) { *p = threadIdx.x; }' >program.cu

@@ -1,6 +1,6 @@
-// Functions of numbers in a kernel against the host's: the same bits, for floats and doubles. What
-// the softgpu has from the host's library could only be the wrong one, or of the wrong width; what
-// is an instruction could round otherwise.
+// Mathematical functions in a kernel against the host's: the same bits, for floats and doubles. A
+// function from the host's library could be the wrong one, or of the wrong width; an instruction
+// could round differently.
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
-// half and bfloat16 of the softgpu's headers against an oracle that knows no arithmetic: the table
-// of all their values, in which it looks for the nearest.
+// half and bfloat16 of the softgpu's headers against an oracle without arithmetic: the table of all
+// their values, in which it looks up the nearest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Enough bits for a product and a sum of the values that tests draw.
+// Enough bits for a product and a sum of the drawn values.
 using Exact = __float128;
 
 struct HalfFormat {
@@ -34,7 +34,7 @@ class SmallFloat : public testing::Test {
   static constexpr unsigned kInfinity = ((1u << Format::kExponent) - 1) << Format::kMantissa;
   static constexpr unsigned kSign = 0x8000;
 
-  // What these bits of a positive finite value mean.
+  // The value of these bits, positive and finite.
   static double value_of(unsigned bits) {
     const int exponent = static_cast<int>(bits >> Format::kMantissa);
     const unsigned mantissa = bits & ((1u << Format::kMantissa) - 1);
@@ -97,7 +97,7 @@ TYPED_TEST(SmallFloat, BecomesTheFloatThatItsBitsMean) {
     ASSERT_TRUE(std::isnan(static_cast<float>(T::of_bits(bits)))) << bits;
 }
 
-// Around every border between two values: on it, and next to it on both sides.
+// Around every midpoint of two values: on it, and next to it on both sides.
 TYPED_TEST(SmallFloat, IsTheNearestToADoubleAndTheEvenOneInTheMiddle) {
   using T = typename TypeParam::T;
   for (unsigned bits = 0; bits < this->kInfinity; ++bits) {
@@ -129,7 +129,7 @@ TYPED_TEST(SmallFloat, IsTheNearestToAnInteger) {
     const auto negative = -static_cast<long long>(value >> 1);
     ASSERT_EQ(T(negative).bits, this->nearest(negative)) << negative;
   }
-  // One above the middle of two values, which a double does not tell from the middle.
+  // One above the midpoint of two values, which a double cannot represent.
   EXPECT_EQ(T((1ull << 63) + (1ull << 55) + 1).bits,
             this->nearest(Exact(1ull << 63) + (1ull << 55) + 1));
   EXPECT_EQ(T((1ull << 63) + (1ull << 55)).bits, this->nearest(Exact(1ull << 63) + (1ull << 55)));
@@ -142,7 +142,7 @@ TYPED_TEST(SmallFloat, ComputesWhatIsExactRoundedOnce) {
     const Exact x = this->exact(a), y = this->exact(b), z = this->exact(c);
     ASSERT_EQ((a * b).bits & 0x7fffu, this->nearest(x * y) & 0x7fffu);
     ASSERT_EQ((a / b).bits, this->nearest(x / y)) << a.bits << " / " << b.bits;
-    const auto is = [&](T result, Exact exact) {  // of zeros the sign depends on the operation
+    const auto is = [&](T result, Exact exact) {  // the sign of a zero depends on the operation
       return exact == 0 ? (result.bits & 0x7fffu) == 0 : result.bits == this->nearest(exact);
     };
     ASSERT_TRUE(is(a + b, x + y)) << a.bits << " + " << b.bits;
@@ -154,8 +154,8 @@ TYPED_TEST(SmallFloat, ComputesWhatIsExactRoundedOnce) {
   }
 }
 
-// A product in the middle of two values, and a little more or less: so little that a double would
-// lose it.
+// A product at the midpoint of two values, and slightly more or less: by less than a double
+// resolves.
 TYPED_TEST(SmallFloat, MultipliesAndAddsWithOneRounding) {
   using T = typename TypeParam::T;
   constexpr int kHalfStep = TypeParam::kMantissa + 1;
@@ -179,7 +179,7 @@ TYPED_TEST(SmallFloat, IsNoNumberWhereThatIsInPlay) {
   EXPECT_EQ((nan * one).bits, 0x7fff);
   EXPECT_FALSE(nan == nan);
   EXPECT_TRUE(nan != nan);
-  EXPECT_FALSE(__hne(nan, one));  // the documented difference: false where one is no number
+  EXPECT_FALSE(__hne(nan, one));  // the documented difference: false where one operand is NaN
   EXPECT_TRUE(__hneu(nan, one));
   EXPECT_TRUE(__hequ(nan, one));
   EXPECT_FALSE(nan < one || nan > one || nan <= one || nan >= one);

@@ -4,8 +4,8 @@
     pair.py --softnic-run build/cpu/softnic/softnic-run -- ib_write_bw -p {port} -F
 
 {port} becomes a TCP port that no other pair uses; the client gets the server's address as its last argument. Both
-must end with status 0 within --timeout seconds, print what --expect asks for, and nothing that strict mode reports.
-With --fails the client must end with another status, and the server may end as it likes.
+must end with status 0 within --timeout seconds, print the patterns of --expect, and no report of strict mode.
+With --fails the client must end with another status, and the server with any.
 Exit status 77: the program is not installed.
 """
 
@@ -21,7 +21,7 @@ import sys
 import time
 
 ADDRESS = "127.0.0.1"
-PORTS = range(18000, 32000)  # below what the kernel gives to connections
+PORTS = range(18000, 32000)  # below the ports that the kernel gives to connections
 LISTEN = "0A"
 
 
@@ -30,7 +30,7 @@ class Failure(Exception):
 
 
 def reserve_port():
-    """A port that nobody listens on, and a socket whose name keeps other pairs off it until this process ends."""
+    """A port without a listener, and a socket whose name reserves it against other pairs until this process ends."""
     for port in random.sample(PORTS, len(PORTS)):
         lock = socket.socket(socket.AF_UNIX)
         try:
@@ -44,7 +44,7 @@ def reserve_port():
 
 
 def is_listening(port):
-    """Asks the kernel's table: a connection made to find out would be taken for the client."""
+    """Reads the kernel's table: a test connection would be taken for the client."""
     wanted = f":{port:04X}"
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
@@ -121,9 +121,9 @@ def environment_of(options, fabric, variables=()):
     environment = dict(os.environ)
     environment.update(pair.split("=", 1) for pair in [*options.env, *variables])
     environment["SOFTNIC_FABRIC"] = fabric
-    if options.preload:  # softnic-run adds its library behind it
+    if options.preload:  # softnic-run adds its library after it
         environment["LD_PRELOAD"] = options.preload
-    # The programs' own leaks are not ours to judge.
+    # Leaks of the programs themselves do not count.
     environment["ASAN_OPTIONS"] = "detect_leaks=0:" + environment.get("ASAN_OPTIONS", "")
     return environment
 

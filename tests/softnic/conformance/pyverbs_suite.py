@@ -3,8 +3,8 @@
 
     pyverbs_suite.py --softnic-run build/cpu/softnic/softnic-run [--ethernet] [--preload libasan.so] [--repeat N]
 
-No test of it may fail. What the softnic does not emulate is skipped by the suite, on EOPNOTSUPP or a capability; that it
-is not skipped as a whole, the tests of KNOWN must pass, and as many as LEAST.
+No test of it may fail. The suite skips functions that the softnic does not emulate, on EOPNOTSUPP or a capability. The tests
+of KNOWN must pass, and at least LEAST in all, so that the suite is not skipped as a whole.
 Exit status 77: pyverbs or its tests are not installed.
 """
 
@@ -27,7 +27,7 @@ SECONDS = 270
 
 
 def python_with_pyverbs():
-    """Debian's modules are of Debian's Python, which need not be the first one in PATH."""
+    """Debian's modules belong to Debian's Python, which need not be the first one in PATH."""
     for python in ("python3", "/usr/bin/python3"):
         found = shutil.which(python)
         if found and subprocess.run([found, "-c", "import pyverbs.device"], capture_output=True).returncode == 0:
@@ -36,7 +36,7 @@ def python_with_pyverbs():
 
 
 def unpack(folder):
-    """Debian packs what is long."""
+    """Debian compresses long files."""
     for file in SUITE.iterdir():
         if file.suffix == ".gz":
             (folder / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
@@ -50,7 +50,7 @@ def command_of(options, python, folder):
 
 def environment_of(options):
     environment = {**os.environ, "SOFTNIC_FABRIC": f"test/{os.getpid()}"}
-    if options.preload:  # softnic-run adds its library behind it
+    if options.preload:  # softnic-run adds its library after it
         environment["LD_PRELOAD"] = options.preload
     environment["ASAN_OPTIONS"] = "detect_leaks=0:" + environment.get("ASAN_OPTIONS", "")
     return environment
@@ -63,7 +63,7 @@ def names_that_passed(output):
 
 
 def judge(done):
-    """What is wrong with a run; nothing when it is right."""
+    """The faults of a run; empty if it is right."""
     if done.returncode != 0:
         return f"the suite ended with status {done.returncode}"
     passed = names_that_passed(done.stdout)

@@ -1,4 +1,5 @@
-// A fabric of this run's own, so that programs that run at the same time do not meet.
+// Each run has a fabric of its own, so that programs that run at the same time do not reach each
+// other.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What a poller may count on while the NIC writes: no aligned word of 2, 4 or 8 bytes inside of
-// what is written is ever seen in part, wherever the rest begins and ends.
+// A poller's guarantee while the NIC writes: an aligned word of 2, 4 or 8 bytes inside of the
+// written bytes is never seen half written, wherever the write begins and ends.
 #include "softnic/engine/dma.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ bool is_whole(const std::byte* at, std::size_t width) {
   return width == 4 ? is_whole<std::uint32_t>(at) : is_whole<std::uint64_t>(at);
 }
 
-// [at, at + bytes) is written with zeros and ones by turns, while the word at `word` is looked at.
+// [at, at + bytes) is written with zeros and ones alternately, while the word at `word` is polled.
 void expect_whole(std::size_t at, std::size_t bytes, std::size_t word, std::size_t width) {
   Memory memory;
   std::atomic<bool> is_over = false;
@@ -75,7 +75,7 @@ TEST(Dma, AWordAtTheBeginningOfAWriteIsNeverSeenInPart) {
   expect_whole(1, 31, 4, 4);
 }
 
-// Payload of any length at any place arrives, and nothing beside it is touched.
+// A payload of any length at any address arrives, and no neighbouring byte changes.
 TEST(Dma, EveryByteArrivesAndNoOther) {
   std::array<std::byte, 48> source;
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = std::byte(i + 1);

@@ -1,5 +1,5 @@
-// What each rule of SOFTNIC_FAULTS makes of a program that uses plain verbs: statuses, their order,
-// events, and that nothing hangs. CMakeLists.txt says which test runs under which rules.
+// The effect of each rule of SOFTNIC_FAULTS on a program that uses plain verbs: statuses, their
+// order, events, and that nothing hangs. CMakeLists.txt has the rules of each test.
 
 #include <poll.h>
 
@@ -37,7 +37,7 @@ class Faults : public testing::Test {
     return Wqe(kWrite).remote(remote.at(at), remote.rkey()).data(local.at(at), bytes, local.lkey());
   }
 
-  // The next completion of the queue, as rdma-core tells it.
+  // The next completion of the queue, as rdma-core returns it.
   static ibv_wc next(ibv_cq* cq, const char* what) {
     ibv_wc wc{};
     int got = 0;
@@ -93,7 +93,7 @@ TEST_F(Faults, NextDoorbellMakesUpForALostOne) {
   local.set_word(0, 1);
   left().sends.post_and_ring(write(0));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(remote.word(0), 0u) << "nobody told the NIC";
+  EXPECT_EQ(remote.word(0), 0u) << "the NIC has no doorbell";
   EXPECT_TRUE(is_empty(left().verbs_send_cq()));
   left().sends.post_and_ring(write(8));
   EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
@@ -124,7 +124,7 @@ TEST_F(Faults, LateCompletionsComeInOrder) {
   }
 }
 
-// Each queue has a time of its own: that the first's have come leaves the second's to come.
+// Each queue has its own delay: the second's completions may come after the first's.
 TEST_F(Faults, LateCompletionsOfTwoQueuesBothCome) {
   connect();
   left().sends.post_and_ring(write(0));
@@ -186,7 +186,7 @@ TEST_F(Faults, LateFailureIsFollowedByItsFlush) {
   EXPECT_EQ(next_of_left(), IBV_WC_WR_FLUSH_ERR);
 }
 
-// `right` posts later and is done sooner, unless this process itself was held up for as long.
+// `right` posts later and completes sooner, unless this process itself was held up for as long.
 TEST_F(Faults, DelayedQueuePairIsOvertaken) {
   connect();
   constexpr auto kDelay = std::chrono::seconds(3);
@@ -200,7 +200,7 @@ TEST_F(Faults, DelayedQueuePairIsOvertaken) {
   EXPECT_GE(Clock::now() - start, kDelay);
 }
 
-// Posts writes of `value` to words 0 and 8 of `remote`: the second one is there, the first is not.
+// Posts writes of `value` to words 0 and 8 of `remote`: the second has arrived, the first has not.
 void expect_overtaken(Faults& f, std::uint64_t value) {
   const std::uint64_t before = f.remote.word(0);
   f.local.set_word(0, value);
@@ -371,7 +371,7 @@ TEST_F(Faults, StalledPeerEndsInATimeout) {
   EXPECT_EQ(remote.word(0), 0u);
 }
 
-// ATOMIC_HCA: what a processor adds between the NIC's load and its store is lost.
+// ATOMIC_HCA: a processor's add between the NIC's load and its store is lost.
 TEST_F(Faults, SlowAtomicLosesWhatTheProcessorAdds) {
   connect();
   std::atomic_ref word(*remote.as<std::uint64_t>(0));
@@ -403,7 +403,7 @@ TEST_F(Faults, VanishedDeviceSaysSo) {
             std::string::npos);
   ibv_ack_async_event(&event);
 
-  // Also to whoever opens it afterwards.
+  // Also for a program that opens it afterwards.
   ibv_context* const later = ibv_open_device(context->device);
   ASSERT_NE(later, nullptr);
   waiting.fd = later->async_fd;

@@ -1,9 +1,9 @@
-// Any messages to the kernel and any firmware mailboxes, in any order: they are answered or
-// refused.
+// Any messages to the kernel and any firmware mailboxes, in any order: the NIC answers or refuses
+// them.
 //
-// Input: a list of steps, each a byte that names it and what follows. Buffers of messages are
-// allocated to the byte. Memory that a message may name as its own (queues, regions) lies at
-// kArena in every run, so that inputs can name it.
+// Input: a list of steps, each a byte with its kind and then its data. Buffers of messages have
+// exact sizes. Memory that a message may name as its own (queues, regions) lies at kArena in every
+// run, so that inputs can name it.
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -52,7 +52,7 @@ class Input {
     take(&value, sizeof value);
     return value;
   }
-  // What is missing stays as it is.
+  // Missing input leaves its field unchanged.
   void take(void* to, std::size_t bytes) {
     bytes = std::min<std::size_t>(bytes, static_cast<std::size_t>(end_ - at_));
     if (bytes) std::memcpy(to, at_, bytes);
@@ -67,13 +67,13 @@ class Input {
 enum Step : std::uint8_t { kIoctl, kMailbox, kClose, kTurn, kSteps };
 enum Place : std::uint8_t { kInline, kBuffer, kNull, kWild, kPlaces };
 
-// ASan's shadow may be read, but not by what it checks: reading there is no finding.
+// ASan's shadow may be read, but not by instrumented code: such a read is no finding.
 constexpr bool is_of_sanitizer(std::uint64_t address) {
   return address >= 0x7fff8000 && address < 0x10007fff8000;
 }
 
-// An ioctl and the buffers that it points to. Header and attributes are one allocation, to the
-// byte.
+// An ioctl and the buffers that it points to. Header and attributes are one allocation of exact
+// size.
 struct Built {
   explicit Built(Input& in) {
     const auto object = in.take<std::uint16_t>();

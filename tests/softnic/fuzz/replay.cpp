@@ -1,4 +1,4 @@
-// Runs every file of the folders that it is given through a fuzzer's target, without libFuzzer.
+// Runs every file of the given folders through a fuzzer's target, without libFuzzer.
 
 #include <cstddef>
 #include <cstdint>

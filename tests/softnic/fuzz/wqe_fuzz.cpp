@@ -1,5 +1,5 @@
-// Any bytes as a send queue, a receive queue and a doorbell record: the NIC reads no byte that is
-// not its own, and comes to rest.
+// Any bytes as a send queue, a receive queue and a doorbell record: the NIC reads only bytes that
+// it may read, and stops.
 //
 // Input: a head (below), then the send queue's blocks, then the receive queue's entries. The queue
 // pair is connected to itself. Keys and addresses are the same in every run, so that inputs can
@@ -25,7 +25,7 @@ using namespace softnic;
 constexpr std::uint32_t kNic = 1, kPd = 0x1000;
 constexpr std::uint32_t kSendBlocks = 16, kReceiveEntries = 4, kReceiveShift = 6;
 constexpr std::size_t kRegionBytes = 4096;
-constexpr int kMaxTurns = 10'000;  // at rest after far fewer
+constexpr int kMaxTurns = 10'000;  // it stops after far fewer
 
 struct Head {
   std::uint8_t transport;    // RC, UC, UD
@@ -35,8 +35,8 @@ struct Head {
   std::uint8_t completions;  // log2 of the completion queue's entries
 };
 constexpr std::uint8_t kCollapsed = 1, kWide = 2, kOverrunIgnored = 4;
-// Control segments get the right queue pair number and index, so that a change of one byte does not
-// end in the first check.
+// Control segments get the right queue pair number and index, so that a change of one byte passes
+// the first check.
 constexpr std::uint8_t kMended = 8;
 
 // The wire of a NIC that is alone.
@@ -79,7 +79,7 @@ int bar() {
   return fd;
 }
 
-// Memory of its own, so that one byte too far is seen.
+// A separate allocation, so that ASan sees one byte too far.
 struct Memory {
   explicit Memory(std::size_t size) : bytes(std::make_unique<std::byte[]>(size)) {}
   std::unique_ptr<std::byte[]> bytes;
@@ -141,7 +141,7 @@ struct Machine {
                   std::min<std::size_t>(bytes.size(), kReceiveEntries << kReceiveShift));
     if (head.flags & kMended) mend();
     store_be32(&qp->records[0], head.received % (kReceiveEntries + 1));
-    // More than a ring is an overrun; how much more says nothing new and takes long.
+    // More than a ring is an overrun; a larger overrun shows nothing new and takes long.
     store_be32(&qp->records[1], head.posted % (3 * kSendBlocks));
   }
   void mend() {
@@ -183,7 +183,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   [[maybe_unused]] static const bool quiet = [] {
     Settings settings;
     settings.log = 0;
-    settings.strict = false;  // what only strict mode refuses goes on to the engine here
+    settings.strict = false;  // requests that only strict mode refuses reach the engine here
     use_settings(settings);
     return true;
   }();

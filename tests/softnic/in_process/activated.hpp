@@ -1,4 +1,4 @@
-// What tests share that have the softnic in process: a fabric of their own, one look that the NIC
+// Shared code of tests with the softnic in process: a separate fabric, one check that the NIC
 // works, a folder.
 #pragma once
 
@@ -36,7 +36,7 @@ inline softnic_options options_for_this_test() {
   return options;
 }
 
-// Empty, and gone with its object.
+// Empty, and removed with its object.
 struct Folder {
   Folder() {
     std::string name = std::filesystem::temp_directory_path() / "softnic-test-XXXXXX";

@@ -1,4 +1,4 @@
-// Activation is once for a process, so every fact has a process of its own.
+// A process can activate once, so every fact has a separate process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
-// Starts `body` in a child. It ends by exit(), so that destructors, exit handlers and the leak
+// Runs `body` in a child. The child ends by exit(), so that destructors, exit handlers and the leak
 // checker run.
 template <class Body>
 pid_t start_child(const Body& body) {

@@ -26,11 +26,11 @@ std::size_t engine_threads() {
   return count;
 }
 
-// The table lists the sockets of everybody; other tests have fabrics at the same time.
+// The table lists the sockets of all processes; other tests have fabrics at the same time.
 std::size_t own_sockets_of_fabrics() {
   std::set<std::string> own;
   for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the one that this walk has open
+    std::error_code gone;  // the descriptor of this iteration
     own.insert(std::filesystem::read_symlink(fd, gone).string());
   }
   std::ifstream sockets("/proc/self/net/unix");
@@ -103,7 +103,7 @@ void play(int rank, int socket, const softnic_options& options) {
     EXPECT_TRUE(endpoint.wait_for(200, 0xfeed));
     EXPECT_EQ(endpoint.write(peer, 7, 300), IBV_WC_SUCCESS);
   }
-  exchange(socket, endpoint.address(), peer);  // nobody leaves early
+  exchange(socket, endpoint.address(), peer);  // neither may leave early
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ TEST(InProcess, InheritedDeviceFailsInTheChild) {
   });
 }
 
-// SIGUSR1 ends a process that has a thread to take it.
+// SIGUSR1 ends a process if one of its threads accepts it.
 TEST(InProcess, SignalsWaitForTheProgram) {
   in_child([] {
     const softnic_options options = options_for_this_test();
@@ -226,7 +226,7 @@ TEST(InProcess, BadOptionsAreNamed) {
                  "softnic: SYSFS_PATH is '/nowhere', and there is no "
                  "/nowhere/class/infiniband_verbs/uverbs0");
     ::unsetenv("SYSFS_PATH");
-    softnic.must_activate();  // a refusal leaves nothing behind
+    softnic.must_activate();  // a refusal leaves no trace
     expect_loopback_works(load_verbs());
   });
 }
@@ -272,7 +272,7 @@ TEST(InProcess, DeactivationGivesEverythingBack) {
       EXPECT_STREQ(softnic.error(), "softnic: the device is open 1 times");
     }
     EXPECT_EQ(softnic.deactivate(), SOFTNIC_OK);
-    // The kernel lists a thread for a moment after it was joined.
+    // The kernel still lists a thread for a moment after its join.
     EXPECT_TRUE(until([] { return engine_threads() == 0; }));
     EXPECT_EQ(own_sockets_of_fabrics(), 0u);
     EXPECT_EQ(::getenv("SYSFS_PATH"), nullptr);
@@ -288,7 +288,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "-rdmav34.so" or whatever this release of libibverbs puts behind a provider's name.
+// "-rdmav34.so", or the suffix of a provider's name in this release of libibverbs.
 std::string provider_suffix() {
   for (const auto& entry : fs::directory_iterator(SOFTNIC_PROVIDERS)) {
     const std::string name = entry.path().filename();
@@ -297,7 +297,7 @@ std::string provider_suffix() {
   throw std::runtime_error("no libmlx5-rdmav*.so in " SOFTNIC_PROVIDERS);
 }
 
-// A device that no loaded provider knows: libibverbs looks for one that does.
+// A device that no loaded provider supports: libibverbs looks for one that does.
 void write_tree_of_unknown_device(const fs::path& tree) {
   fs::copy(fs::path(SOFTNIC_LIBRARY).parent_path() / "softnic.sysfs/infiniband", tree,
            fs::copy_options::recursive | fs::copy_options::copy_symlinks);

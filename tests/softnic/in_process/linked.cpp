@@ -1,5 +1,5 @@
-// A program that is linked with the softnic. Nothing else is needed; beneath a sanitizer, whose
-// interceptors come before the softnic, it says so itself: argument "activate".
+// A program that is linked with the softnic. It needs nothing else. Under a sanitizer, whose
+// interceptors come before the softnic, it activates the NIC itself: argument "activate".
 
 #include <cstdio>
 #include <cstring>

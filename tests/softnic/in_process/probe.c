@@ -1,4 +1,4 @@
-/* Stands in for a provider that libibverbs loads: says where its calls of open() go. */
+/* Replaces a provider that libibverbs loads: prints where its calls of open() go. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// libsoftnic.so as a program gets it that was not linked with it.
+// libsoftnic.so, loaded by a program that is not linked with it.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// One SOFTNIC_TRACE for several processes: no record of any is lost.
+// One SOFTNIC_TRACE for several processes: no process loses a record.
 
 #include <sys/syscall.h>
 
@@ -37,7 +37,7 @@ class TraceFiles : public testing::Test {
     expect_loopback_works(load_verbs());
   }
 
-  // What is in the folder, by name.
+  // The files of the folder, by name.
   std::map<std::string, File> files() const {
     std::map<std::string, File> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {

@@ -1,4 +1,4 @@
-// libibverbs as a program gets it that was not linked with it, and the few objects that the tests
+// libibverbs, loaded by a program that is not linked with it, and the few objects that the tests
 // need: one queue pair with its memory, connected to another.
 #pragma once
 
@@ -73,7 +73,7 @@ inline void need_zero(int error, const char* what) {
   if (error) throw std::runtime_error(std::string(what) + ": " + std::strerror(error));
 }
 
-// What the other side must know.
+// The data that the other side needs.
 struct Address {
   std::uint32_t qpn = 0;
   std::uint32_t rkey = 0;
@@ -163,7 +163,7 @@ class Endpoint {
     wr.wr.rdma.rkey = peer.rkey;
     return post(wr, from);
   }
-  // Adds `value` to word `to` there; what was there comes to word `old` here.
+  // Adds `value` to word `to` there; the value before arrives in word `old` here.
   ibv_wc_status fetch_add(const Address& peer, std::uint64_t value, std::size_t to,
                           std::size_t old) {
     ibv_send_wr wr{};
@@ -174,7 +174,7 @@ class Endpoint {
     return post(wr, old);
   }
 
-  // Waits until the other side has placed `value` in word `i`. False after a minute.
+  // Waits until the other side has written `value` to word `i`. False after a minute.
   bool wait_for(std::size_t i, std::uint64_t value) {
     return until([&] { return std::atomic_ref(word(i)).load(std::memory_order_acquire) == value; });
   }

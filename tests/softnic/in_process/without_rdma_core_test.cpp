@@ -1,4 +1,4 @@
-// A machine without rdma-core: here dlopen says so for one library at a time.
+// A machine without rdma-core: here dlopen fails for one library at a time.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Who cannot reach a job's link: another user, another fabric, somebody with the wrong words. The
-// attacker below is as able as can be: it runs the link's own code, and knows the sockets' names.
+// These cannot reach a job's link: another user, another fabric, a process with the wrong hello.
+// The attacker below has every advantage: it runs the link's own code, and has the sockets' names.
 
 #include <fcntl.h>
 #include <grp.h>
@@ -21,7 +21,7 @@
 
 namespace {
 constexpr uid_t kNobody = 65534;
-std::optional<uid_t> pretended;  // who the link's code in this process believes to be
+std::optional<uid_t> pretended;  // the user that the link's code in this process sees
 }  // namespace
 
 // The link computes names and compares users with it.
@@ -64,7 +64,7 @@ unsigned received(Link& link) {
       [](const PacketHeader& header, const std::byte*) { EXPECT_EQ(header.sequence, 4711u); }, 64);
 }
 
-// What arrives at `link` until `attacker` has ended, and a little later.
+// Packets that arrive at `link` until `attacker` has ended, and a little later.
 unsigned received_while(Link& link, pid_t attacker) {
   unsigned packets = 0;
   int status = -1;
@@ -86,7 +86,7 @@ void become_nobody() {
     ::_exit(3);
 }
 
-// ---- the words of the link, as shared_memory_link.cpp says them ----
+// ---- the messages of the link, as in shared_memory_link.cpp ----
 
 struct Hello {
   std::uint32_t magic = 0x534e4943;
@@ -143,7 +143,7 @@ void say(int socket, const void* words, std::size_t bytes, int memfd) {
   EXPECT_EQ(::sendmsg(socket, &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes));
 }
 
-// Whether `link` keeps the connection of somebody who says this.
+// Whether `link` keeps a connection with this hello.
 bool is_kept(Link& link, const void* words, std::size_t bytes, int memfd) {
   const int socket = connect_to(link.address());
   if (socket < 0) return false;
@@ -180,7 +180,7 @@ TEST(Isolation, AnotherFabricIsNotReached) {
   const auto link = softnic::make_shared_memory_link(fabric());
   const auto nic = link->address();
   EXPECT_EQ(received_while(*link, start([&] {
-              // Its own NIC may have this address too: every other one is tried.
+              // Its own NIC may have this address too: the attacker tries every other one.
               const auto other = softnic::make_shared_memory_link(fabric() + "x");
               return other->address() == nic ? !send_to(*other, nic + 1) : !send_to(*other, nic);
             })),
@@ -198,7 +198,7 @@ TEST(Isolation, AnotherUserIsNotReached) {
             0u);
 }
 
-// It uses this user's names, and sends what a neighbour sends.
+// It uses this user's names, and sends the packets of a neighbour.
 TEST(Isolation, AnotherUserWithOurNamesIsRefused) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
   const auto link = softnic::make_shared_memory_link(fabric());
@@ -216,7 +216,7 @@ TEST(Isolation, AnotherUserWithOurNamesIsRefused) {
             1u);
 }
 
-// Names in the abstract namespace can be taken by anybody. Nobody connects to the wrong user.
+// Any user can take a name in the abstract namespace. A link never connects to the wrong user.
 TEST(Isolation, AnotherUserInOurPlaceIsNotTalkedTo) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
   int told[2], stop[2];
@@ -243,7 +243,7 @@ TEST(Isolation, AnotherUserInOurPlaceIsNotTalkedTo) {
   for (const int fd : {told[0], told[1], stop[0]}) ::close(fd);
 }
 
-TEST(Isolation, OnlyTheRightWordsAreHeard) {
+TEST(Isolation, OnlyARightHelloIsAccepted) {
   const auto link = softnic::make_shared_memory_link(fabric());
   const Hello right = right_hello();
   Hello wrong_magic = right, wrong_fabric = right, prefix = right, no_address = right;
@@ -267,7 +267,7 @@ TEST(Isolation, OnlyTheRightWordsAreHeard) {
   EXPECT_TRUE(is_kept(*link, &right, sizeof right, memory()));
 }
 
-// ---- a neighbour that writes to its ring what it likes ----
+// ---- a neighbour that writes anything to its ring ----
 
 struct Scribble {
   const char* name;
@@ -331,7 +331,7 @@ class Scribbles : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Neighbour, Scribbles, testing::Range<std::size_t>(0, scribbles().size()),
                          [](const auto& info) { return scribbles()[info.param].name; });
 
-TEST_P(Scribbles, CloseItsConnectionAndHarmNobody) {
+TEST_P(Scribbles, CloseItsConnectionAndDoNoHarm) {
   const auto link = softnic::make_shared_memory_link(fabric());
   const Hello hello = right_hello();
   const int memory = memory_of(kPairBytes, kSeals);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What softnic-run refuses, and what is said of variables.
+"""The refusals of softnic-run, and the messages about variables.
 
 launcher_test.py <folder of softnic-run> <ibverbs utilities that can be preloaded: 1 or 0>
 """
@@ -18,7 +18,7 @@ needs_programs = unittest.skipUnless(HAS_PROGRAMS, "ibv_devinfo cannot run here 
 
 class Launcher(unittest.TestCase):
     def run_program(self, *words, status=0, launcher=os.path.join(TOOLS, "softnic-run"), **environment):
-        """Runs softnic-run with `words`; what it says on stderr."""
+        """Runs softnic-run with `words`; returns its stderr."""
         done = subprocess.run([launcher, *words], capture_output=True, text=True, timeout=60,
                               env={**os.environ, **environment})
         if status is not None:
@@ -26,7 +26,7 @@ class Launcher(unittest.TestCase):
         return done.stderr
 
     def test_a_path_that_cannot_be_preloaded_is_refused(self):
-        """ld.so would say so and run the program without the NIC."""
+        """ld.so would warn and run the program without the NIC."""
         for name in ("my prefix", "my:prefix"):
             with self.subTest(folder=name), tempfile.TemporaryDirectory() as folder:
                 here = os.path.join(os.path.realpath(folder), name)

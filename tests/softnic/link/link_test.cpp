@@ -1,6 +1,6 @@
-// Two NICs' links in one process, each with its thread: packets arrive in order, and a neighbour
-// that sleeps is woken by them, on its socket (long sleeps) and on its futex (short ones; a waking
-// lost there would cost 100 us, which no test can tell from a busy machine).
+// Two NICs' links in one process, each with its thread: packets arrive in order, and wake a
+// sleeping neighbour, on its socket (long sleeps) and on its futex (short ones; no test can tell a
+// lost wake-up there, which costs 100 us, from a busy machine).
 
 #include "softnic/wire/link.hpp"
 
@@ -27,7 +27,7 @@ constexpr auto kDeadline = std::chrono::seconds(60);
 
 std::string fabric(const char* test) { return std::string(test) + std::to_string(::getpid()); }
 
-// Receives on a thread of its own and sleeps for `nap` whenever nothing came.
+// Receives on a separate thread and sleeps for `nap` whenever nothing came.
 class Sleeper {
  public:
   Sleeper(const std::string& fabric, nanoseconds nap)
@@ -69,8 +69,8 @@ bool send(Link& link, std::uint32_t to, std::uint32_t sequence) {
   return true;
 }
 
-// Sends one packet after the other, each when the one before it arrived, until a few of them have
-// met a sleeper.
+// Sends one packet after the other, each when the one before it has arrived, until a few of them
+// have woken a sleeper.
 void expect_wakings(const char* test, nanoseconds nap) {
   constexpr unsigned kWakings = 100;
   Sleeper sleeper(fabric(test), nap);
@@ -93,7 +93,7 @@ void expect_wakings(const char* test, nanoseconds nap) {
 
 TEST(Link, WakesANeighbourThatSleepsOnAFutex) { expect_wakings("futex", microseconds(100)); }
 
-// kDeadline would not do for whole sleeps: the packets end them.
+// kDeadline is too short for whole sleeps: packets end them.
 TEST(Link, WakesANeighbourThatSleepsOnItsSocket) { expect_wakings("socket", milliseconds(999)); }
 
 TEST(Link, CountsItsNeighbours) {
@@ -102,15 +102,15 @@ TEST(Link, CountsItsNeighbours) {
   EXPECT_EQ(sender->neighbours(), 0u);
   ASSERT_TRUE(send(*sender, sleeper.address(), 0));
   EXPECT_EQ(sender->neighbours(), 1u);
-  EXPECT_FALSE(send(*sender, sleeper.address() + 100, 0)) << "nobody is there";
+  EXPECT_FALSE(send(*sender, sleeper.address() + 100, 0)) << "no NIC has this address";
   EXPECT_EQ(sender->neighbours(), 1u);
 }
 
-// Answers may go to a NIC that was not talked to before, while others still wait to be heard.
+// Answers may go to a NIC that had no connection before, while others still wait to be received.
 class Senders : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(AsManyAs, Senders, testing::Range(1u, 5u));
 
-TEST_P(Senders, AreHeardWhileTheReceiverConnects) {
+TEST_P(Senders, AreReceivedWhileTheReceiverConnects) {
   const unsigned count = GetParam();
   const std::string name = fabric("connect");
   const auto receiver = softnic::make_shared_memory_link(name);
@@ -134,7 +134,7 @@ TEST_P(Senders, AreHeardWhileTheReceiverConnects) {
   EXPECT_EQ(receiver->neighbours(), count + 1);
 }
 
-// Two that connect to each other at once have two connections: what one sends stays in its order.
+// Two NICs that connect to each other at once have two connections; each keeps its order.
 TEST(Link, KeepsOrderWhereBothSidesConnect) {
   const std::string name = fabric("both");
   const auto left = softnic::make_shared_memory_link(name);

@@ -28,7 +28,7 @@ TEST(Numbers, ComeBackWhenAllOthersWereGiven) {
 }
 
 TEST(Numbers, OfDoorbellPagesEndWithTheirFile) {
-  constexpr unsigned kPages = 4;  // page 0 is nobody's
+  constexpr unsigned kPages = 4;  // page 0 is reserved
   const int bar = ::memfd_create("test-bar", MFD_CLOEXEC);
   ASSERT_EQ(::ftruncate(bar, kPages * 4096), 0);
   {
@@ -60,7 +60,7 @@ TEST(Numbers, OfQueuePairsComeBack) {
   EXPECT_EQ(side.device.add_qp({}), nullptr);
 }
 
-// A key's low byte is the program's: keys that differ in it alone are one.
+// A key's low byte belongs to the program: keys that differ in it alone are one key.
 TEST(Numbers, OfKeysAreOneWhateverTheirLowByte) {
   Side side("numbers");
   std::set<std::uint32_t> keys;
@@ -72,7 +72,7 @@ TEST(Numbers, OfKeysAreOneWhateverTheirLowByte) {
   EXPECT_EQ(keys.size(), 256u);
 }
 
-// A channel of three descriptors, for which there are numbers left for two: it is none, and keeps
+// A channel of three descriptors, when only two numbers are left: the call fails, and keeps
 // nothing.
 TEST(Numbers, OfDescriptorsMayEndInAChannel) {
   Side side("numbers");
@@ -92,7 +92,7 @@ TEST(Numbers, OfDescriptorsMayEndInAChannel) {
   EXPECT_EQ(next_free(), free);
 }
 
-// A file that is closed takes its channel of asynchronous events with it, and no later one.
+// A closed file takes its channel of asynchronous events with it, and no later one.
 TEST(Numbers, OfAClosedFileNameNothing) {
   Side side("numbers");
   constexpr int kFile = 7;

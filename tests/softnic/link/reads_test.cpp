@@ -1,5 +1,5 @@
-// What a read's source may do while it is read. Two NICs in one process, turned by hand: a ring
-// holds a part of the answer, so that the rest is still owed when the source changes.
+// Changes of a read's source during the read. Two NICs in one process, driven by hand: a ring holds
+// a part of the answer, so that the rest is still due when the source changes.
 
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(Reads, RefusedTogetherWithTheNextRequestAreOneEvent) {
   EXPECT_EQ(right.qp->owner.async_events, 1u);
 }
 
-// Nothing is answered behind it, whether it could be or not.
+// No later request is answered, whether it could be or not.
 class ReadsBefore : public Reads, public testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(AWrite, ReadsBefore, testing::Bool(), [](const auto& info) {
   return info.param ? "ThatIsServed" : "ThatIsRefused";

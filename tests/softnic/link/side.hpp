@@ -1,5 +1,5 @@
-// A NIC without a thread, with one queue pair: a test turns it by hand, so that what lies between
-// two turns is the same in every run. Sides of one fabric reach each other by the link's own rings.
+// A NIC without a thread, with one queue pair: a test drives it turn by turn, so that every run is
+// the same between two turns. Sides of one fabric reach each other by the link's own rings.
 #pragma once
 
 #include <sys/mman.h>
@@ -69,7 +69,7 @@ struct Side {
   void post_read(There from, Here to) { post(softnic::Opcode::kRead, from, to); }
   void post_write(Here from, There to) { post(softnic::Opcode::kWrite, to, from); }
 
-  // What the NIC has completed so far, without the queue's wrapping.
+  // The completions of the NIC so far, counted without wrap-around.
   unsigned completions() const { return device_cq().produced; }
   std::uint8_t syndrome(unsigned n) const {
     const std::byte* cqe = entries.data() + n * 64;
@@ -118,7 +118,7 @@ struct Side {
   std::uint32_t posted_ = 0;
 };
 
-// Throws when `holds` does not come true.
+// Throws if `holds` does not become true.
 template <class Condition>
 void turn_until(Side& side, const Condition& holds) {
   const auto deadline = softnic::Clock::now() + std::chrono::seconds(60);

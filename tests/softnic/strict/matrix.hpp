@@ -1,5 +1,5 @@
-// The rows and columns of the strict matrix: what can be asked for, on which service, and where a
-// correct request would go.
+// The rows and columns of the strict matrix: the kinds of requests, the services that have them,
+// and the destination of a correct request.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace direct::matrix {
 
-// What a work request may ask for.
+// A kind of work request.
 struct Kind {
   const char* name;
   std::uint8_t opcode;
@@ -29,7 +29,7 @@ struct Kind {
     return opcode == kSend || opcode == kSendImm || opcode == kSendInvalidate;
   }
   bool is_remote() const { return !is_nop() && !is_send() && opcode != kDump; }
-  bool is_read() const { return opcode == kRead || is_atomic(); }  // brings something back
+  bool is_read() const { return opcode == kRead || is_atomic(); }  // brings data back
   bool takes_a_receive() const { return is_send() || opcode == kWriteImm; }
   bool is_on(Service service) const {
     return service == Service::kRc || (service == Service::kUc ? on_uc : on_ud);
@@ -54,7 +54,7 @@ inline constexpr Kind kKinds[] = {
     {"MaskedCompareSwap8", kMaskedCompareSwap, kExtended8, 2, 8, false, false},
 };
 
-// A place by its key.
+// An address and its key.
 struct Place {
   void* address;
   std::uint32_t key;
@@ -76,7 +76,7 @@ struct Places {
     ibv_dealloc_pd(elsewhere);
   }
 
-  // A page that was given back while it is registered; until the next one is mapped somewhere.
+  // A page that is unmapped while it is registered; until the next page is mapped somewhere.
   Place lose_a_page() {
     void* page = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     lost_.push_back(check(ibv_reg_mr(Hca::instance().pd(), page, kPage, kAllAccess), "ibv_reg_mr"));
@@ -88,7 +88,7 @@ struct Places {
   std::vector<ibv_mr*> lost_;
 };
 
-// All that a request is made of. A row of the matrix changes one of these.
+// All parts of a request. A row of the matrix changes one of these.
 struct Draft {
   const Kind& kind;
   Service service;
@@ -96,7 +96,7 @@ struct Draft {
   std::uint32_t qkey, peer;
   Place remote, local;
   std::uint32_t remote_reserved = 0;
-  std::uint64_t operand_tail = 0;  // what stands behind a 4-byte masked addition
+  std::uint64_t operand_tail = 0;  // the bytes after a 4-byte masked addition
   std::uint32_t vector_reserved = 0, vector_extended = 0x80000000u;
   std::function<void(Wqe&)> data = [this](Wqe& wqe) {
     wqe.data(local.address, kind.bytes(), local.key);
@@ -117,7 +117,7 @@ struct Draft {
   }
 
  private:
-  // Each changes the word, so that one which was carried out shows.
+  // Each changes the word, so that a request which was carried out shows.
   void operands(Wqe& wqe) const {
     if (!kind.is_masked()) {
       wqe.u64(1).u64(0);

@@ -1,4 +1,4 @@
-// The rows of the strict matrix: each mistake, whom it may befall, how it is made and how it ends.
+// The rows of the strict matrix: each mistake, its requests, how it is made and how it ends.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct Ending {
   std::vector<std::string> reports = {};
   int event = kNoEvent;         // an ibv_event_type: of a verbs program alone
   unsigned peer = IBV_QPS_RTS;  // the other queue pair's state
-  std::uint8_t of_receive = 0;  // the syndrome of the receive that the message met
-  bool arrives = true;          // what succeeds and was not reported
+  std::uint8_t of_receive = 0;  // the syndrome of the receive that the message used
+  bool arrives = true;          // a request that succeeds without a report
 };
 
 struct Row {
   const char* name;
   bool (*fits)(const Kind&, Service);
   Ending ending;
-  // What is done wrong: in the request, in its bytes once they are posted, or all by itself.
+  // The mistake: in the request, in its bytes after the post, or in an action of its own.
   std::function<void(Scene&)> draft = nullptr;
   void (*posted)(Scene&, std::uint8_t* control) = nullptr;
   void (*act)(Scene&) = nullptr;
@@ -40,7 +40,7 @@ inline Options with(void (*change)(Options&)) {
   return options;
 }
 
-// ---- whom a mistake may befall
+// ---- the requests that can have a mistake
 
 inline bool all(const Kind&, Service) { return true; }
 inline bool with_data(const Kind& k, Service) { return !k.is_nop(); }
@@ -215,7 +215,7 @@ inline const std::vector<Row>& rows() {
        .receive = [](Places& p) -> Pieces {
          return {{p.remote.at(Places::kReceives), 7, p.remote.lkey()}};
        }},
-      // Hardware's way is not known.
+      // Hardware's behaviour is unknown.
       {.name = "UnreliableReceiveTooShort",
        .fits = with_unreliable_sends,
        .ending = {0, {}, kNoEvent, IBV_QPS_RTS, kLocalLength, false},
@@ -306,7 +306,7 @@ inline const std::vector<Row>& rows() {
   return all_rows;
 }
 
-// What a service does not have, it does not have whatever else is right or wrong.
+// A service lacks an operation whatever else is right or wrong.
 inline const Row kOfAnotherService{"OfAnotherService", all,
                                    local(kLocalOperation, "opcode-service")};
 

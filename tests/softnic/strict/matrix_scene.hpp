@@ -1,5 +1,5 @@
-// One cell of the strict matrix at work: a queue pair that errs, its peer and the request; and the
-// mistakes that are made at the queues.
+// One cell of the strict matrix: a queue pair that errs, its peer and the request; and the mistakes
+// that are made at the queues.
 #pragma once
 
 #include <cstring>
@@ -42,7 +42,7 @@ struct Scene {
   Endpoint& right = *pair.right;
   Draft draft;
 
-  // Where a message's first word lands: a datagram has 40 bytes before it.
+  // The address of a message's first word: a datagram has 40 bytes before it.
   std::size_t received_at() const { return Places::kReceives + (service == Service::kUd ? 40 : 0); }
   void post_receive() const {
     const std::uint32_t room = service == Service::kUd ? 48 : 8;
@@ -52,7 +52,7 @@ struct Scene {
     if (kind.takes_a_receive()) post_receive();
     return left.sends.post(draft.wqe());
   }
-  // An RC request in front of the others that does not end before unblock().
+  // An RC request before the others that does not end until unblock().
   void block() const {
     left.sends.post_and_ring(Wqe(kSend).data(places.local.at(0), 8, places.local.lkey()));
     settle();
@@ -63,7 +63,7 @@ struct Scene {
       return std::atomic_ref(*left.sends.doorbell).load(std::memory_order_acquire) == 0;
     });
   }
-  // The NIC has done what it could do of everything before: a turn of its engine takes doorbells
+  // The NIC has finished all earlier work that it can finish: a turn of its engine takes doorbells
   // first, so that a second one is taken after the turn of the first; a request takes few turns.
   void settle() const {
     for (int turn = 0; turn < 4; ++turn) {
@@ -101,7 +101,7 @@ inline void ring_too_early(Scene& s) {
   s.expect_success();
 }
 
-// As an indexed doorbell (of GPU libraries) says it: the next free block.
+// As in an indexed doorbell (of GPU libraries): the next free block.
 inline void ring_before_record(Scene& s) {
   s.post();
   s.settle();
@@ -111,7 +111,7 @@ inline void ring_before_record(Scene& s) {
 
 inline void ring_without_record(Scene& s) {
   const std::uint16_t index = s.post();
-  for (int i = 0; i < 2; ++i) {  // the second is taken when the first was looked at
+  for (int i = 0; i < 2; ++i) {  // the NIC takes the second after it has checked the first
     s.write_doorbell_of(index);
     s.wait_for_taking();
   }

@@ -1,6 +1,6 @@
-// Every opcode with every mistake that can be made with it, on every service, by both routes: how
-// the request ends, the one strict report that names the mistake, what the other side hears of it,
-// and that nothing was moved.
+// Every opcode with every possible mistake, on every service, by both routes: how the request ends,
+// the one strict report that names the mistake, the other side's result, and that no data was
+// moved.
 
 #include <poll.h>
 
@@ -19,7 +19,7 @@ std::vector<std::string> reports_in(const std::string& text) {
   return names;
 }
 
-// The events of the process's device since the last look.
+// The events of the process's device since the last call.
 std::vector<int> async_events() {
   ibv_context* context = Hca::instance().context();
   std::vector<int> types;
@@ -32,7 +32,7 @@ std::vector<int> async_events() {
   return types;
 }
 
-// The other side of an unreliable request says nothing and goes on.
+// The other side of an unreliable request reports nothing and goes on.
 Ending ending_of(const Row& row, Service service) {
   if (service == Service::kRc || row.ending.peer != IBV_QPS_ERR) return row.ending;
   return {0, row.ending.reports};

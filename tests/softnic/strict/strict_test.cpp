@@ -30,13 +30,13 @@ struct Scene {
   Wqe write() const { return to_remote(kWrite).data(local.at(0), 8, local.lkey()); }
   Wqe send() const { return Wqe(kSend).data(local.at(0), 8, local.lkey()); }
 
-  // The NIC has taken what was stored to the register of `rung`.
+  // The NIC has taken the doorbell in the register of `rung`.
   static void wait_for_taking(const SendQueue& rung) {
     wait_until("the doorbell's taking", [&] {
       return std::atomic_ref(*rung.doorbell).load(std::memory_order_acquire) == 0;
     });
   }
-  // The NIC has done what it could do of everything before: a turn of its engine takes doorbells
+  // The NIC has finished all earlier work that it can finish: a turn of its engine takes doorbells
   // first, so that a second one is taken after the turn of the first.
   void settle() const {
     for (int i = 0; i < 2; ++i) {
@@ -44,7 +44,7 @@ struct Scene {
       wait_for_taking(left.sends);
     }
   }
-  // Posts `wqe`, lets `spoil` change its bytes, rings, and waits for the error.
+  // Posts `wqe`, lets `spoil` change its bytes, posts the doorbell, and waits for the error.
   void fail(
       const Wqe& wqe, const std::function<void(std::uint8_t*)>& spoil = [](std::uint8_t*) {}) {
     const std::uint16_t index = left.sends.post(wqe);
@@ -56,7 +56,7 @@ struct Scene {
 
 struct Mistake {
   const char* name;
-  const char* words;  // what the report tells besides
+  const char* words;  // the report's other words
   std::function<void(Scene&)> make;
   Options options = {};
 };
@@ -210,7 +210,7 @@ TEST_P(Strict, NamesTheMistakeOnce) {
   EXPECT_NE(text.find(mistake.words), std::string::npos) << text;
 }
 
-// As a copy of a WQE to a BlueFlame register may be seen.
+// As a copy of a WQE to a BlueFlame register may appear.
 TEST(StrictMode, TakesADoorbellInPiecesForOne) {
   testing::internal::CaptureStderr();
   Scene scene({});
@@ -229,7 +229,7 @@ TEST(StrictMode, TakesADoorbellInPiecesForOne) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-// What was rung and not taken yet when the queue pair ended is nobody's mistake, also where its
+// A doorbell that was not taken yet when the queue pair ended is no mistake, also where its
 // register stays.
 TEST(StrictMode, SaysNothingOfDoorbellsThatOutliveTheirQueuePair) {
   testing::internal::CaptureStderr();
@@ -237,13 +237,13 @@ TEST(StrictMode, SaysNothingOfDoorbellsThatOutliveTheirQueuePair) {
     const auto ending = make_endpoint(kVerbs, {});
     const auto starting = make_endpoint(kVerbs, {});
     for (const auto& endpoint : {&ending, &starting}) (*endpoint)->connect((*endpoint)->qpn());
-    // The NIC sleeps, and does not look at its doorbells before the next call.
+    // The NIC sleeps, and reads no doorbells before the next call.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     starting->sends.post_and_ring(Wqe(kNop));
     ending->sends.post_and_ring(Wqe(kNop));
     check_zero(starting->to_reset(), "reset");
   }
-  // So long it takes a doorbell of no queue pair for the first half of one.
+  // For so long it takes a doorbell of no queue pair for the first half of one.
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }

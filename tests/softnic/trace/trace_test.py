@@ -241,24 +241,24 @@ class Trace(unittest.TestCase):
         self.assertIn("ioctl       QP_CREATE", text)
         self.assertIn("wqe         SEND index=19", text)
         self.assertIn("cqe         send ", text)
-        # Both sides do the same, but for numbers, addresses and how many receives they took of those posted.
+        # Both sides do the same, except for numbers, addresses and how many of the posted receives they took.
         self.tool("diff", self.path("server"), self.path("client"), "--ignore", "time,number,address,key")
         self.tool("diff", self.path("server"), self.path("client"), "--ignore", "time,number", status=1)
         slices = json.loads(self.tool("perfetto", self.path("server"), self.path("client")))["traceEvents"]
         self.assertEqual(sum(e["ph"] == "b" for e in slices), 40)
         self.assertEqual(sum(e["ph"] == "e" for e in slices), 40)
-        # And the counters; of clients that found no server, too: those did nothing.
+        # And the counters; also of clients that found no server: these did nothing.
         with open(self.path("counters")) as file:
             told = [line for line in map(json.loads, file) if line["to_peers"]]
         self.assertEqual([(line["to_peers"], line["to_itself"], line["failed"]) for line in told],
                          [({"SEND": {"requests": 20, "bytes": 20 * 4096}}, {}, 0)] * 2)
 
-    # ---- what goes wrong at the other end ----
+    # ---- errors at the other end ----
 
     @unittest.skipUnless(HAS_PINGPONG, "ibv_asyncwatch cannot run here (not installed, or a sanitizer's build)")
     def test_a_file_that_another_process_writes_is_left_to_it(self):
         run = [os.path.join(TOOLS, "softnic-run"), "--fabric", f"trace-{os.getpid()}", "--trace", self.path("t")]
-        first = subprocess.Popen([*run, "ibv_asyncwatch"], stdout=subprocess.PIPE, text=True)  # until it is ended
+        first = subprocess.Popen([*run, "ibv_asyncwatch"], stdout=subprocess.PIPE, text=True)  # until the test ends it
         self.addCleanup(first.communicate)
         self.addCleanup(first.kill)
         self.assertIn("mlx5_0", first.stdout.readline())

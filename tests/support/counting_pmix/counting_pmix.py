@@ -1,4 +1,4 @@
-"""What PEs ask of a PMIx launcher, counted by a library in libpmix's place (pmix_counter.cpp)."""
+"""The requests of PEs to a PMIx launcher, counted by a library in libpmix's place (pmix_counter.cpp)."""
 import ctypes
 import os
 import re
@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 
 LINE = re.compile(r"PE (\d+) counted (\d+) puts of (\d+) keys, (\d+) commits, (\d+) queries, joined after (\S+) of (\S+) s, gets:(.*)")
-# Between two askings of one question (bootstrap/pmix/pmix_asker.cpp): 1, 2, 4 to 32 ms, then 50.
+# Time between two attempts of one request (bootstrap/pmix/pmix_asker.cpp): 1, 2, 4 to 32 ms, then 50.
 SHORT_PAUSES, PAUSE_S = 6, 0.05
-# Seconds after joining in which nobody asks a launcher who is gone, and between two questions later (bootstrap/pmix/pmix_client.cpp).
+# Seconds after joining without queries for lost PEs, and between two such queries later (bootstrap/pmix/pmix_client.cpp).
 JOINING_S, QUERY_PAUSE_S = 1, 0.04
 
 
@@ -18,16 +18,16 @@ class Counts:
     keys: int
     commits: int
     queries: int
-    joined_s: float  # when this PE knew all of its host
+    joined_s: float  # when this PE had the endpoint infos of its whole host
     seconds: float
     gets: dict  # (key, PE): how often it was sent
 
     def questions(self, *keys):
-        """Of which PE was asked what, of these keys; sorted."""
+        """The (key, PE) pairs of the requests for these keys; sorted."""
         return sorted((key, pe) for key, pe in self.gets if key in keys)
 
     def most_gets_a_question(self):
-        """So often it can have been sent at most in that time."""
+        """The largest possible number of requests in that time."""
         return 1 + SHORT_PAUSES + self.seconds / PAUSE_S
 
     def most_queries(self):
@@ -41,7 +41,7 @@ def path_of_libpmix():
 
 
 def counting(folder):
-    """What stands before a PE's command; `folder` has the library."""
+    """The words before a PE's command; `folder` has the library."""
     return ["env", f"LD_LIBRARY_PATH={folder}:{os.environ.get('LD_LIBRARY_PATH', '')}", f"COUNTED_PMIX={path_of_libpmix()}"]
 
 
@@ -57,8 +57,8 @@ def counts_in(output):
 
 
 def why_init_fails(job, pes, within_s):
-    """What each of `pes` PEs says of its chime_init on `job`'s stderr, by PE; and after how many seconds all of them had. Launchers
-    that shall let the others live when a PE dies may not end themselves, so `job` is ended here."""
+    """The errors of chime_init on `job`'s stderr, by PE, for each of `pes` PEs; and the seconds until all had one. Launchers
+    that let the others live when a PE dies may not end by themselves, so `job` is ended here."""
     said, began = {}, time.monotonic()
     for line in job.stderr:
         if found := re.match(r"chime: PE (\d+): chime_init: (.*)", line):

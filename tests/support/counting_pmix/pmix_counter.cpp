@@ -1,7 +1,7 @@
-// Stands in for libpmix.so.2 in a PE, counts what the PE asks of its launcher, and says it on
-// stderr at the end; counting_pmix.py reads it. Each call goes on to the library that COUNTED_PMIX
-// names. With LOSE_FIRST_GET the first PMIx_Get_nb of each key of each PE does not: nobody answers
-// it.
+// Replaces libpmix.so.2 in a PE, counts the PE's requests to its launcher, and prints the counts on
+// stderr at the end; counting_pmix.py reads them. Each call goes on to the library that
+// COUNTED_PMIX names. With LOSE_FIRST_GET the first PMIx_Get_nb of each key of each PE is dropped:
+// it gets no answer.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <signal.h>
@@ -23,11 +23,10 @@ using Clock = std::chrono::steady_clock;
 struct Counts {
   const Clock::time_point begin = Clock::now();
   std::atomic<int> puts{0}, commits{0}, queries{0};
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::set<std::string> keys;
-  std::map<std::string, int> gets;  // by "<key>@<rank>": how often it was asked for
-  double joined =
-      0;  // when the last endpoint info was there of those by which a PE finds its host's others
+  std::map<std::string, int> gets;  // by "<key>@<rank>": the number of requests
+  double joined = 0;                // when the last endpoint info of its host's PEs arrived
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
   ~Counts() {
@@ -63,7 +62,7 @@ void* real(const char* name) {
   return found;
 }
 
-// A PMIx_Get_nb on its way.
+// A PMIx_Get_nb in flight.
 struct Asked {
   pmix_value_cbfunc_t heard;
   void* token;
@@ -101,7 +100,7 @@ pmix_status_t PMIx_Commit() {
   counts.commits++;
   return REAL(PMIx_Commit)();
 }
-// Asked of what the process knows already: the job's size, the host's name.
+// Requests for data that the process already has: the job's size, the host's name.
 pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char* key, const pmix_info_t* info, size_t n,
                        pmix_value_t** value) {
   return REAL(PMIx_Get)(proc, key, info, n, value);

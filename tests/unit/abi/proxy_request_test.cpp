@@ -16,7 +16,7 @@ constexpr std::uint64_t kAll = ~std::uint64_t{0};
 constexpr std::uint64_t kMostAt = kAll >> 1;  // offsets and sizes have 63 bits
 constexpr std::int32_t kMostPe = 0x7fffffff;
 
-// As the other side reads it, in a lap.
+// As the proxy reads it, in a lap.
 ProxyRequest there_and_back(const ProxySlot& first, const ProxySlot& second = {}) {
   for (const std::uint64_t lap : {std::uint64_t{0}, kProxyLap}) {
     const ProxySlot a = with_lap(first, lap), b = with_lap(second, lap);
@@ -106,8 +106,8 @@ TEST(ProxyRequest, KeepsASignalBehindAPut) {
     }
 }
 
-// A stride or a pointer gone wrong makes an offset of 64 bits. The proxy takes the request and
-// refuses it: one whose bits were taken for a lap would keep all behind it waiting.
+// A wrong stride or pointer makes an offset of 64 bits. The proxy takes the request and refuses it:
+// if its bits were taken for a lap, all later requests would wait for ever.
 TEST(ProxyRequest, IsTakenWithAnOffsetBeforeTheHeap) {
   const std::uint64_t before = kAll - 63;
   EXPECT_EQ(there_and_back(proxy_put(1, before, 0, 8)).at, before & kMostAt);

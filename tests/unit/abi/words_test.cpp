@@ -1,4 +1,4 @@
-// Words that say two things at once.
+// Words with two fields.
 #include "chime/abi/words.h"
 
 #include <gtest/gtest.h>

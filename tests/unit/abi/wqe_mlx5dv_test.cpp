@@ -1,5 +1,5 @@
 // The same bytes against the structs and setters of the installed rdma-core. (It has no masked
-// atomics and no DUMP: those have vectors only.)
+// atomics and no DUMP: only vectors test those.)
 #include <endian.h>
 #include <gtest/gtest.h>
 #include <infiniband/mlx5dv.h>
@@ -12,14 +12,14 @@ namespace {
 
 using namespace abi;
 
-// Values with every byte different, so that a swapped pair shows.
+// Values with all bytes different, to reveal a swapped pair.
 constexpr std::uint64_t kAddress = 0x0102030405060708;
 constexpr std::uint32_t kKey = 0x11121314, kQpn = 0x212223;
 
 TEST(WqeAgainstMlx5dv, ControlSegment) {
   for (const std::uint8_t flags : {kCqeOnFirstError, kCqeAlways, kFenceReads}) {
     for (const unsigned index : {0u, 0x1234u, 0xffffu}) {
-      mlx5_wqe_ctrl_seg theirs{};  // the function leaves two reserved bytes alone
+      mlx5_wqe_ctrl_seg theirs{};  // the function leaves two reserved bytes unchanged
       mlx5dv_set_ctrl_seg(&theirs, static_cast<std::uint16_t>(index), MLX5_OPCODE_RDMA_WRITE_IMM, 9,
                           kQpn, flags, 3, 0, htobe32(kKey));
       const WqeControl ours{WqeOpcode::kWriteImm, 3, flags, AtomicSize::k8, be32(kKey)};

@@ -1,5 +1,5 @@
 // Work requests, completions and doorbells, byte by byte, against vectors: the first is a capture
-// of libmlx5's own, the masked atomics and DUMP are derived from what NVSHMEM, UCX and the PRM say.
+// from libmlx5, the masked atomics and DUMP are derived from NVSHMEM, UCX and the PRM.
 #include "chime/abi/wqe.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ WqeSegment control(WqeOpcode opcode, std::uint8_t segments, AtomicSize size = At
 constexpr char kRemoteBytes[] = "00 00 7f a6 6a 1e e0 00 00 00 10 ab 00 00 00 00\n";
 constexpr char kResultBytes[] = "00 00 00 08 00 00 12 cd 00 00 7f fa 4a c3 d0 00";
 
-// A whole atomic: control, remote address, operands, where the result goes.
+// A whole atomic: control, remote address, operands, the address of the result.
 std::string atomic(const char* head, std::initializer_list<const char*> operands) {
   std::string text = std::string(head) + "\n" + kRemoteBytes;
   for (const char* operand : operands) text += std::string(operand) + "\n";

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kFirst = 64;
 constexpr std::size_t kEnd = 4096;
 
-// What the allocator's contract says, a letter a byte: slow, and too simple to be wrong. A string,
-// because the standard library's searches of it are compiled: a sanitized build would be at its
-// bits for ten seconds.
+// The allocator's contract, one letter for each byte: slow, and too simple to be wrong. A string,
+// because the standard library's searches of it are compiled: a sanitized build would take ten
+// seconds for the bits of a vector.
 class Model {
  public:
   std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment) {
@@ -92,7 +92,7 @@ TEST(Allocator, AgreesWithTheModel) {
   }
 }
 
-// What an allocation says of itself, taken back or freed, and what its neighbours say.
+// The record of an allocation that is taken back or freed, and those of its neighbours.
 TEST(Allocator, WhatIsTakenBackWasNeverThere) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -135,7 +135,7 @@ TEST(Allocator, EachAllocationHasItsOwnAlignment) {
   EXPECT_EQ(allocator.size_of(336), std::nullopt);
 }
 
-// Of both neighbours, of the lower, of the higher, and of none.
+// Joined with both neighbours, the lower, the higher, and none.
 TEST(Allocator, AFreedBlockIsJoinedWithEachNeighbourThatIsFree) {
   for (const bool lower : {false, true})
     for (const bool higher : {false, true}) {
@@ -150,7 +150,7 @@ TEST(Allocator, AFreedBlockIsJoinedWithEachNeighbourThatIsFree) {
     }
 }
 
-// A start that was freed and lies in a later allocation is part of that.
+// A freed start that lies in a later allocation is part of that.
 TEST(Allocator, AFreedStartInsideAnotherAllocationIsNoDoubleFree) {
   Allocator allocator(kFirst, kEnd);
   const std::size_t first = *allocator.allocate(32, 1), second = *allocator.allocate(32, 1);
@@ -181,7 +181,7 @@ TEST(Allocator, NeighboursThatBecomeFreeAreJoined) {
   EXPECT_EQ(allocator.largest_free_block(), kEnd - kFirst);
 }
 
-TEST(Allocator, TellsADoubleFreeFromAForeignPointer) {
+TEST(Allocator, DistinguishesADoubleFreeFromAForeignPointer) {
   Allocator allocator(kFirst, kEnd);
   std::size_t start = *allocator.allocate(100, 1);
   EXPECT_EQ(allocator.free(start + 16), Allocator::Freed::kNotAnAllocation);
@@ -205,7 +205,7 @@ TEST(Allocator, NumbersWhatWasAskedFor) {
   EXPECT_EQ(allocator.at(*allocator.allocate(100, 1))->number, 3u);  // in the same place
 }
 
-// Whose each byte was: of those that are free, by the latest that was freed there.
+// The owner of each byte: of free bytes, the latest allocation that was freed there.
 TEST(Allocator, RemembersWhoseAFreedByteWas) {
   struct Owner {
     std::uint64_t number;
@@ -215,7 +215,7 @@ TEST(Allocator, RemembersWhoseAFreedByteWas) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     Allocator allocator(kFirst, kEnd);
-    std::vector<Owner> owners(kEnd);  // of each byte, whole granules
+    std::vector<Owner> owners(kEnd);  // of each byte, in whole granules
     std::vector<Allocator::Allocation> live;
     std::uint64_t made = 0;
     const auto mark = [&](const Allocator::Allocation& allocation, bool is_live) {
@@ -236,8 +236,8 @@ TEST(Allocator, RemembersWhoseAFreedByteWas) {
         mark(*which, false);
         live.erase(which);
       }
-      std::uint64_t last = 0;  // that starts at or before
-      // Each granule is looked at, at different places.
+      std::uint64_t last = 0;  // the last that starts at or before
+      // Each granule is queried, at different offsets.
       for (std::size_t at = kFirst; at < kEnd; at += 5) {
         const Owner& owner = owners[at];
         const auto freed = allocator.freed_at(at);

@@ -1,4 +1,4 @@
-// Which buffers may be registered: what they may overlap on either side.
+// Which buffers may be registered: the allowed overlaps on either side.
 #include "host/memory/registered_buffers.hpp"
 
 #include <gtest/gtest.h>

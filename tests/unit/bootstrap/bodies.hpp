@@ -1,4 +1,4 @@
-// What every kind of bootstrap must do, written once: each body runs on all PEs of a job.
+// The contract of every kind of bootstrap, written once: each body runs on all PEs of a job.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Body {
 #define CHIME_BODY(name) \
   { #name, name }
 
-// By what they are about: each a file.
+// By topic: a file for each.
 std::vector<Body> endpoint_info_bodies();
 std::vector<Body> question_bodies();
 std::vector<Body> failure_bodies();
@@ -31,7 +31,7 @@ std::vector<Body> loss_bodies();
 
 // Bodies after which all PEs are alive and in step, so that another may follow.
 const std::vector<Body>& bodies();
-// Bodies that end a PE or break the job: one per launch, with a launcher that lets the others live.
+// Bodies that end a PE or break the job: one a launch, under a launcher that lets the others live.
 const std::vector<Body>& last_bodies();
 
 class Failure : public std::runtime_error {

@@ -1,4 +1,4 @@
-// What bodies are made of.
+// The parts of bodies.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ inline Bytes bytes_of(const std::string& text) {
 
 inline std::string endpoint_info_of(int pe) { return "endpoint info of PE " + std::to_string(pe); }
 
-// What `call` throws, and its code; fails if it throws nothing.
+// Returns the message and the code of the error that `call` throws; fails if it throws none.
 template <class Call>
 std::string error_of(Call call, int* code = nullptr) {
   try {

@@ -1,6 +1,6 @@
-// One PE of a bootstrap test: bootstrap_pe [--id HEX PE N] body... ("all": every body that another
-// may follow). Without --id it joins whatever launcher started it. Exit code 0: all bodies hold on
-// this PE.
+// One PE of a bootstrap test: bootstrap_pe [--id HEX PE N] body... ("all": every body that leaves
+// all PEs alive). Without --id it joins the launcher that started it. Exit code 0: all bodies hold
+// on this PE.
 #include <cstdio>
 #include <cstring>
 #include <string>

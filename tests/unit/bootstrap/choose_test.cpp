@@ -1,4 +1,4 @@
-// Which launcher is believed, and what is said when it cannot be.
+// Which launcher is chosen, and the message if none can be.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

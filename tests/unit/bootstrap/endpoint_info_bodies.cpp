@@ -1,4 +1,4 @@
-// What PEs leave and find: endpoint infos, secrets, who shares a node, goodbyes.
+// Keys that PEs publish and find: endpoint infos, secrets, node peers, goodbyes.
 #include <atomic>
 #include <cstdlib>
 #include <future>
@@ -24,7 +24,7 @@ void lookup_finds_what_was_published(const Join& join) {
 
 void lookup_waits_for_a_late_publish(const Join& join) {
   auto job = join();
-  job->publish("first", bytes_of("x"));  // having published anything must not end the wait
+  job->publish("first", bytes_of("x"));  // another published key must not end the wait
   const int next = (job->rank() + 1) % job->size();
   auto found = std::async(std::launch::async, [&] { return job->lookup(next, "late", soon()); });
   std::this_thread::sleep_for(200ms + 50ms * job->rank());
@@ -45,7 +45,7 @@ void lookup_waits_for_a_late_pe(const Join& join) {
   meet(*job);
 }
 
-// So long that a launcher might be asked whether the PE that does not come is gone.
+// So long that a launcher might be queried whether the missing PE is gone.
 void lookup_waits_for_seconds(const Join& join) {
   auto job = join();
   job->node();
@@ -78,7 +78,7 @@ void lookup_without_waiting_answers_at_once(const Join& join) {
     return time_of([&] { error_of([&] { job->lookup(next, "not there", Clock::now()); }); }) >
            900ms;
   };
-  // A busy machine is slow once or twice; one that waits does so each time.
+  // A busy machine is slow once or twice; a PE that waits is slow each time.
   int waited = 0;
   while (waited < 10 && waits()) ++waited;
   check(waited < 10, "waited");
@@ -107,7 +107,7 @@ void all_values_survive(const Join& join) {
       bool is_same = value.size() == size;
       for (std::size_t i = 0; is_same && i < size; i++)
         is_same = value[i] == (static_cast<std::byte>(i * 7) ^ static_cast<std::byte>(pe));
-      check(is_same, "the value of " + std::to_string(size) + " bytes has changed on the way");
+      check(is_same, "the value of " + std::to_string(size) + " bytes has changed in transit");
     }
   }
   if (job->size() > 1)

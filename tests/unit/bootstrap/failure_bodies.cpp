@@ -1,4 +1,4 @@
-// A PE whose set-up has failed, and how those hear of it that wait for what it would have left.
+// A PE whose set-up has failed, and how the PEs that wait for its keys learn of that.
 #include <future>
 
 #include "body_parts.hpp"
@@ -7,7 +7,7 @@
 namespace chime::bootstrap::test {
 namespace {
 
-// What a lookup of what nobody ever leaves throws while this PE sets up, in less time than it has.
+// The error of a lookup of a key that is never published, during set-up, before the deadline.
 std::string failure_by(const Bootstrap& job, int pe, int* code) {
   const Bootstrap::SettingUp setting_up(job);
   std::string error;
@@ -17,7 +17,7 @@ std::string failure_by(const Bootstrap& job, int pe, int* code) {
   return error;
 }
 
-// Each PE waits for the one below it, so all but one hear of it by way of others.
+// Each PE waits for the one below it, so all but one learn of the failure through others.
 void a_failure_ends_the_set_up_of_all(const Join& join) {
   auto job = join();
   meet(*job);
@@ -41,16 +41,16 @@ void a_failure_is_heard_by_a_question(const Join& join) {
       job->ask_for_failure(0, [&](const auto& failure) { told.set_value(failure); });
   meet(*job);
   auto failure = told.get_future();
-  check(failure.wait_for(0s) != std::future_status::ready, "a failure that nobody has told");
+  check(failure.wait_for(0s) != std::future_status::ready, "a failure that no PE has reported");
   meet(*job);
-  if (job->size() == 1) return;  // nobody is to be told
+  if (job->size() == 1) return;  // no other PE to notify
   if (job->rank() == 0) job->tell_failure(CHIMEX_ERR_INVALID, "a wrong number");
-  check(failure.wait_for(30s) == std::future_status::ready, "not told");
+  check(failure.wait_for(30s) == std::future_status::ready, "not reported");
   check_mentions(failure.get().why, "PE 0 could not set up: a wrong number");
   meet(*job);
 }
 
-// Endpoint infos that are there, or come, are found; and who does not set up waits on.
+// Endpoint infos that are there, or arrive, are found; a PE that does not set up waits on.
 void a_failure_ends_no_other_lookup(const Join& join) {
   auto job = join();
   const int next = (job->rank() + 1) % job->size();
@@ -68,7 +68,7 @@ void a_failure_ends_no_other_lookup(const Join& join) {
   meet(*job);
 }
 
-// The last PE tells and leaves: its words are better than that it has left.
+// The last PE reports and leaves: its report takes precedence over its leaving.
 void a_failure_is_heard_of_a_pe_that_has_left(const Join& join) {
   auto job = join();
   const int last = job->size() - 1;
@@ -82,7 +82,7 @@ void a_failure_is_heard_of_a_pe_that_has_left(const Join& join) {
     check(code == CHIMEX_ERR_INVALID, "the code is not that of the failure");
   }
   job.reset();
-  meet(*join());  // PE 0 may hold the hub: it does not end before the others have left
+  meet(*join());  // PE 0 may hold the hub: it must not end before the others have left
 }
 
 }  // namespace

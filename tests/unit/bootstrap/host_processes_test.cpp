@@ -1,4 +1,4 @@
-// Whether there is a reason to ask a launcher who of this host is gone.
+// Whether there is a reason to ask a launcher which processes of this host are gone.
 #include "bootstrap/hub/host_processes.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kPe = 3, kOtherPe = 5;
 
-// A process that lives until it is ended.
+// A process that lives until the test ends it.
 class Process {
  public:
   Process() : pid_(fork()) {
@@ -80,7 +80,7 @@ TEST(HostProcesses, KnowOneThatHadEndedBefore) {
   EXPECT_NE(processes.how_ended(kPe), "");
 }
 
-// Its number has gone to another process.
+// Another process has its number now.
 TEST(HostProcesses, TakeNoOtherProcessForIt) {
   HostProcesses processes;
   const Process process;

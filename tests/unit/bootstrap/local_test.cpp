@@ -1,4 +1,4 @@
-// chime-run's hub: who is not of its job.
+// chime-run's hub: connections of other jobs.
 #include "bootstrap/local.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What chime-run would have left for its PE 0.
+// The environment that chime-run would leave for its PE 0.
 void set_environment(const LaunchedJob& job) {
   for (const std::string& variable : job.environment_of(0)) {
     const auto equals = variable.find('=');
@@ -32,7 +32,7 @@ void set_environment_of_a_stranger(const LaunchedJob& job) {
   setenv("CHIME_RUN_TOKEN", token.c_str(), 1);
 }
 
-TEST(LaunchedJob, AStrangerIsRefusedAndToldOfOnce) {
+TEST(LaunchedJob, AStrangerIsRefusedAndReportedOnce) {
   std::mutex mutex;
   std::vector<std::string> told;
   LaunchedJob job({.n_pes = 1,

@@ -1,4 +1,4 @@
-// PEs that die or leave early, and how the others hear of it.
+// PEs that die or leave early, and how the others learn of that.
 #include <signal.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ void a_killed_pe_of_a_second_joining_ends_a_lookup(const Join& join) {
   a_killed_pe_ends_a_lookup([&] { return join_again(join); });
 }
 
-// It may hold the hub where the others meet.
+// It may hold the hub by which the others meet.
 void a_killed_pe_0_of_a_second_joining_is_named(const Join& join) {
   const auto job = join_again(join);
   meet(*job);
@@ -58,7 +58,7 @@ void a_killed_pe_0_of_a_second_joining_is_named(const Join& join) {
   }
   std::string error;
   int code = CHIMEX_OK;
-  const auto publish_and_look = [&] {  // the answer to the first may go with PE 0
+  const auto publish_and_look = [&] {  // the answer to the first call may go with PE 0
     job->publish("met", {});
     job->lookup(0, "never", soon());
   };
@@ -68,10 +68,10 @@ void a_killed_pe_0_of_a_second_joining_is_named(const Join& join) {
   check_mentions(error, "PE 0");
   check_mentions(error, "gone");
   for (const auto end = soon(); job->why_lost(0).empty(); std::this_thread::sleep_for(10ms))
-    check(Clock::now() < end, "not told that PE 0 is gone");
+    check(Clock::now() < end, "no report that PE 0 is gone");
 }
 
-// A launcher knows it, and a hub that starts afterwards does not.
+// A launcher knows it; a hub that starts afterwards does not.
 void a_killed_pe_is_told_in_the_next_joining(const Join& join) {
   std::promise<void> told;
   auto job = join();
@@ -86,7 +86,7 @@ void a_killed_pe_is_told_in_the_next_joining(const Join& join) {
   job->on_peer_lost([&](int pe, const std::string&) {
     if (pe == victim) told.set_value();
   });
-  check(told.get_future().wait_for(30s) == std::future_status::ready, "not told once more");
+  check(told.get_future().wait_for(30s) == std::future_status::ready, "no second report");
   check(!job->why_lost(victim).empty(), "the news is lost");
   // PE 0 holds the hub, and leaves last.
   if (job->rank() != 0) job->publish("told", {});
@@ -112,12 +112,12 @@ void a_killed_pe_is_seen_by_the_process_watch(const Join& join) {
   const auto [pe, how] = lost.get();
   check(pe == job->size() - 1, "the wrong PE was blamed");
   check_mentions(how, "process watch");
-  // Nobody ends before all have noticed: a watch that sees two ends at once may tell either first.
+  // No PE ends before all have noticed: a watch that sees two ends at once may report either first.
   job->publish("noticed", {});
   for (int other = 0; other < job->size() - 1; other++) job->lookup(other, "noticed", soon());
 }
 
-// The last PE joins and dies; PE 0 is there, and the PEs between come when it is all over.
+// The last PE joins and dies; PE 0 is there, and the PEs between come after both.
 void a_killed_pe_is_told_to_those_that_join_later(const Join& join) {
   const char* me = std::getenv("CHIME_RUN_PE");
   if (me != nullptr && std::atoi(me) == 1) std::this_thread::sleep_for(1s);
@@ -136,7 +136,7 @@ void a_killed_pe_is_told_to_those_that_join_later(const Join& join) {
   check(!why.empty(), "not told that a PE is gone");
 }
 
-// The child that it leaves behind, of fork() without exec as Python's multiprocessing makes, has
+// The child that it leaves behind, made by fork() without exec as in Python's multiprocessing, has
 // copies of its sockets.
 void a_killed_pe_is_told_though_its_child_lives(const Join& join) {
   auto job = join();
@@ -171,12 +171,12 @@ void an_early_leaver_is_not_reported(const Join& join) {
   meet(*job);
   watch->say_goodbye();
   meet(*job);
-  if (job->rank() == job->size() - 1) return;  // its process ends now; the others are slow to leave
+  if (job->rank() == job->size() - 1) return;  // its process ends now; the others leave later
   std::this_thread::sleep_for(1500ms);
   check(told == 0, "a PE that left cleanly was reported lost");
 }
 
-// PMIx launchers are asked whether PEs are gone: the answer is waited for, but not for ever.
+// PMIx launchers are queried for lost PEs: the answer is awaited, but not for ever.
 void a_stopped_launcher_keeps_nobody_who_asks_for_losses(const Join& join) {
   auto job = join();
   meet(*job);
@@ -200,8 +200,8 @@ void a_stopped_launcher_keeps_nobody_who_asks_for_losses(const Join& join) {
   meet(*job);
 }
 
-// A child that says whether this process ends while its launcher stands still, and then lets that
-// go on.
+// A child that prints whether this process ends while its launcher is stopped, and then continues
+// the launcher.
 void watch_my_end(pid_t launcher) {
   const pid_t me = getpid();
   if (fork() != 0) return;
@@ -213,7 +213,7 @@ void watch_my_end(pid_t launcher) {
   _exit(0);
 }
 
-// Also those of its threads that another processor runs: they take note of the signal by and by.
+// Also its threads on other processors, which handle the signal a little later.
 void stop_all_of(pid_t process) {
   namespace fs = std::filesystem;
   const auto stands = [](const fs::directory_entry& thread) {
@@ -227,7 +227,7 @@ void stop_all_of(pid_t process) {
     std::this_thread::sleep_for(1ms);
 }
 
-// In its first joining: what is published later passes by the launcher.
+// In its first joining: later keys bypass the launcher.
 void a_stopped_launcher_keeps_nobody_who_publishes_or_ends(const Join&) {
   if (std::getenv("PMIX_RANK") == nullptr) return;
   const auto hasty = make_bootstrap({.timeout = 8s});

@@ -1,5 +1,5 @@
-// What makes two processes one node, and what lets one watch the other. Spaces of one's own take
-// root; where they cannot be made, the tests are skipped.
+// The conditions for two processes to be one node, and for one to watch the other. Separate
+// namespaces need root; where they cannot be made, the tests are skipped.
 #include "bootstrap/place.hpp"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kNotPermitted = 77;
 
-// What a child in a space of its own answers: its exit code.
+// The exit code of a child in a separate namespace.
 template <class Question>
 int in_a_space_of_its_own(int space, Question question) {
   const pid_t child = fork();
   if (child == 0) {
     if (unshare(space) != 0) _exit(kNotPermitted);
-    // A process-id space begins with the next child.
+    // A process-id namespace begins with the next child.
     const pid_t grandchild = space == CLONE_NEWPID ? fork() : 0;
     if (grandchild == 0) _exit(question());
     int status = 0;

@@ -1,4 +1,4 @@
-// Which process an endpoint info is of: never another one's, however much of the two is equal.
+// The process of an endpoint info: never another one, however many fields are equal.
 #include "bootstrap/process_endpoint_info.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(ProcessEndpointInfo, IsOfThisProcessInEachOfItsThreads) {
   EXPECT_TRUE(in_a_thread);
 }
 
-// As in process-id spaces of their own (containers): the same number, and even the same start time.
+// As in separate process-id namespaces (containers): the same number, and even the same start time.
 TEST(ProcessEndpointInfo, OfAnEqualNumberElsewhereIsNotOfThisProcess) {
   ProcessEndpointInfo other = endpoint_info_of_this_process();
   other.nonce = net::random_token();

@@ -1,4 +1,4 @@
-// Questions that are open: asked by one thread, answered on others.
+// Open questions: one thread asks, others answer.
 #include <signal.h>
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 namespace chime::bootstrap::test {
 namespace {
 
-// The answers to a thread's questions, which come from other threads.
+// The answers to a thread's questions, which arrive on other threads.
 class Answers {
  public:
   OnAnswer note(const std::string& question) {
@@ -21,7 +21,7 @@ class Answers {
       changed_.notify_all();
     };
   }
-  // The n-th that came, from 1.
+  // The n-th answer, from 1.
   std::pair<std::string, Answer> wait_for(std::size_t n) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, 30s, [&] { return came_.size() >= n; }))
@@ -39,7 +39,7 @@ class Answers {
   std::vector<std::pair<std::string, Answer>> came_;
 };
 
-// One thread has them all open; the answers come as the endpoint infos do.
+// One thread has them all open; the answers arrive as the endpoint infos do.
 void many_questions_may_be_open_at_once(const Join& join) {
   auto job = join();
   const int next = (job->rank() + 1) % job->size();
@@ -54,7 +54,7 @@ void many_questions_may_be_open_at_once(const Join& join) {
   });
   check(took < 10s, "asking waits");
   meet(*job);
-  check(answers.count() == 0, "an answer to what nobody has published");
+  check(answers.count() == 0, "an answer for an unpublished key");
   meet(*job);
   for (int i = kQuestions; i-- > 0;) {  // the last first, and each when the one before has arrived
     job->publish(key(i), bytes_of(endpoint_info_of(job->rank()) + key(i)));
@@ -113,7 +113,7 @@ void a_cancelled_question_is_not_answered(const Join& join) {
   check(answers.count() == 1, "a question that was closed was answered late");
 }
 
-// Whoever waits by a question of its own shall not wait for ever.
+// A caller that waits with its own question must not wait for ever.
 void who_leaves_has_its_open_questions_answered(const Join& join) {
   auto job = join();
   Answers answers;
@@ -124,10 +124,10 @@ void who_leaves_has_its_open_questions_answered(const Join& join) {
   check(answers.count() == 2, "a question is still open");
   for (const std::size_t n : {1u, 2u}) {
     const Answer answer = answers.wait_for(n).second;
-    check(answer.code == CHIMEX_ERR_NOT_INITIALIZED, "the code is not that of one who has left");
+    check(answer.code == CHIMEX_ERR_NOT_INITIALIZED, "the code is not that of a PE that has left");
     check_mentions(answer.why, "left the job");
   }
-  meet(*join());  // PE 0 may hold the hub: it does not end before the others have left
+  meet(*join());  // PE 0 may hold the hub: it must not end before the others have left
 }
 
 void a_killed_pe_ends_the_questions_to_it(const Join& join) {

@@ -1,7 +1,7 @@
 """Runs a bootstrap body under a launcher: run_body.py chime-run|mpirun <chime-run> <bootstrap_pe> <body>.
 
-Fails when a PE says FAILED, when PEs that should live do not exit with 0, or when the launcher's own exit code is
-not the one that this body must give. Exit code 77: the launcher is not installed."""
+Fails when a PE prints FAILED, when PEs that should live do not exit with 0, or when the launcher's own exit code is
+not the one for this body. Exit code 77: the launcher is not installed."""
 import shutil
 import subprocess
 import sys
@@ -10,14 +10,14 @@ PES = 3
 LIMIT_S = 60
 kind, chime_run, program, body = sys.argv[1:]
 has_victim = body.startswith("a_killed_pe")
-# Its launcher takes an end of which it was not told for a failure.
+# Its launcher takes an end without a goodbye for a failure.
 ends_untold = body == "a_stopped_launcher_keeps_nobody_who_publishes_or_ends"
 
 if kind == "mpirun":
     if not shutil.which("mpirun"):
         print("skipped: mpirun is not installed (Debian: openmpi-bin)")
         sys.exit(77)
-    # mpirun limits itself: killed from outside it would leave its processes behind.
+    # mpirun limits itself: if killed from outside it would leave its processes behind.
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
                 "--timeout", str(LIMIT_S), "--enable-recovery", "-n", str(PES)]
 else:

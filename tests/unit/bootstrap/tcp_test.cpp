@@ -1,4 +1,4 @@
-// Unique ids: the shared bodies over threads and processes, and what strangers can and cannot do.
+// Unique ids: the shared bodies over threads and processes, and attacks of strangers.
 #include "bootstrap/hub/tcp.hpp"
 
 #include <arpa/inet.h>
@@ -74,7 +74,7 @@ TEST_P(EveryBody, HoldsForProcesses) {
 TEST_P(EveryLastBody, HoldsForProcesses) {
   auto codes = run_processes(create_unique_id("lo"), kPes, GetParam().name);
   const auto victim = std::find(codes.begin(), codes.end(), 128 + SIGKILL);
-  if (victim != codes.end()) *victim = 0;  // a body has one at most
+  if (victim != codes.end()) *victim = 0;  // a body has at most one victim
   EXPECT_EQ(codes, std::vector<int>(kPes, 0));
 }
 
@@ -116,8 +116,8 @@ net::Descriptor connect_as_stranger(const chimex_uniqueid_t& id) {
   return fd;
 }
 
-// The error of joining, which is that of the last attempt: one that the deadline cuts short, as a
-// busy machine does, has another cause than `wanted`, and is made again with more time.
+// The error of joining, from the last attempt: an attempt that the deadline cuts short, as on a
+// busy machine, has another cause than `wanted`, and is repeated with more time.
 std::string error_with(const std::string& wanted, const chimex_uniqueid_t& id) {
   std::string error;
   for (auto timeout = 300ms; timeout < 60s && error.find(wanted) == std::string::npos; timeout *= 2)
@@ -125,7 +125,7 @@ std::string error_with(const std::string& wanted, const chimex_uniqueid_t& id) {
   return error;
 }
 
-// All that comes until the other side closes or is silent for `silence`.
+// All bytes until the other side closes or is silent for `silence`.
 Bytes read_all(int fd, std::chrono::milliseconds silence) {
   Bytes all;
   std::byte buffer[4096];
@@ -138,7 +138,7 @@ Bytes read_all(int fd, std::chrono::milliseconds silence) {
   return all;
 }
 
-TEST(UniqueId, WrongTokenIsRefusedAndToldOnce) {
+TEST(UniqueId, WrongTokenIsRefusedAndReportedOnce) {
   const auto id = create_unique_id("lo");
   testing::internal::CaptureStderr();
   const auto error = error_with("wrong token", with_another_token(id));
@@ -192,7 +192,7 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
       return job->lookup(1 - pe, "endpoint_info", std::chrono::steady_clock::now() + 60s);
     }));
   for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
-  // A stranger gets the challenge and no byte more.
+  // A stranger gets only the challenge.
   const auto challenge_bytes = net::SecureChannel::server({}, -1, kHubLimits).take_output().size();
   for (auto& stranger : strangers)
     EXPECT_LE(read_all(stranger.get(), 10ms).size(), challenge_bytes);
@@ -243,7 +243,7 @@ TEST(UniqueId, APeIsNotFooledByAHubWithoutTheToken) {
   EXPECT_NE(error.find("does not know this job's token"), std::string::npos) << error;
 }
 
-TEST(UniqueId, PesThatDisagreeAreToldWhatIsWrong) {
+TEST(UniqueId, PesThatDisagreeGetTheReason) {
   const auto id = create_unique_id("lo");
   auto first = join_unique_id(id, 0, 3);
   EXPECT_NE(error_of_joining(id, 0, 3).find("PE 0 is in the job already"), std::string::npos);
@@ -251,7 +251,7 @@ TEST(UniqueId, PesThatDisagreeAreToldWhatIsWrong) {
   EXPECT_NE(error_of_joining(id, 3, 3).find("no PE 3 in a job of 3"), std::string::npos);
 }
 
-// Whatever the other addresses of the id are worth.
+// Also if other addresses of the id do not work.
 TEST(UniqueId, LeadsToTheHubByEachOfItsAddresses) {
   const auto content = content_of(create_unique_id("lo"), "");
   int pe = 0;
@@ -280,8 +280,8 @@ TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
   }
 }
 
-// PE 1 joins a job of 3 alone and waits for `time`. Returns the error of asking for its node, and
-// that of asking for an endpoint info.
+// PE 1 joins a job of 3 alone and waits for `time`. Returns the error of its node lookup, and that
+// of an endpoint info lookup.
 std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::milliseconds time) try {
   const auto error_of = [](const auto& body) -> std::string {
     try {
@@ -315,7 +315,7 @@ TEST(UniqueId, ALostPeIsReportedWithItsNumber) {
   auto watcher = join_unique_id(id, 0, 2);
   std::promise<int> lost;
   watcher->on_peer_lost([&](int pe, const std::string&) { lost.set_value(pe); });
-  // The body kills its PE 1, which is all that this test wants of it.
+  // The body kills its PE 1; this test needs no more of it.
   auto codes = std::async(std::launch::async, [&] {
     std::string words[] = {BOOTSTRAP_PE, "--id", test::text_of(id),
                            "1",          "2",    "a_killed_pe_ends_a_lookup"};

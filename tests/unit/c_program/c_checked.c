@@ -1,4 +1,4 @@
-/* What CHIME_CHECK=1 refuses of a C program's calls. Run with CHIME_ON_ERROR=return. */
+/* The refusals of CHIME_CHECK=1 for a C program's calls. Run with CHIME_ON_ERROR=return. */
 #include <chime/chime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ int main(void) {
   chime_uint64_put(words, words + 1, 1, 0);
   expect_no_error("a good put");
   chime_getmem(&outside, words, 8, 7);
-  chime_uint64_put(words, words + 1, 1, 0); /* leaves the failure before it as it is */
+  chime_uint64_put(words, words + 1, 1, 0); /* keeps the earlier failure */
   expect_error("getmem", "there is no PE 7");
   if (chimex_uint64_wait_until_timeout(words, CHIME_CMP_EQ, 1, 1000) != CHIMEX_ERR_TIMEOUT)
     return 1;

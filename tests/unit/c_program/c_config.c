@@ -1,4 +1,4 @@
-/* Settings that a C program makes itself, before those of the environment. */
+/* Settings that a C program makes itself take precedence over the environment. */
 #define _POSIX_C_SOURCE 200809L /* unsetenv */
 #include <chime/chime.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void check_refusals(void) {
         "another version");
 }
 
-/* The environment says 2M and exit. */
+/* The environment has 2M and exit. */
 int main(void) {
   enum { kThreeMebibytes = 3 << 20 };
   check_refusals();

@@ -10,19 +10,19 @@ static void check(int condition, const char* what) {
   exit(1);
 }
 
-/* Words that programs written for NVSHMEM say, under Chime's prefix. */
+/* Names from programs written for NVSHMEM, with Chime's prefix. */
 static void check_nvshmem_words(void) {
   chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
   chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;
   check(attr.my_pe == -1 && attr.n_pes == 0, "attributes name no PE before they are filled");
   check(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) == CHIMEX_ERROR_INVALID_VALUE,
-        "init with attributes that nobody filled");
+        "init with unfilled attributes");
   check(strstr(chimex_last_error(), "there is no PE -1 among 0 PEs; chimex_set_attr_uniqueid") !=
             NULL,
         "its words");
   check(chimex_set_attr_uniqueid_args(0, 1, &id, &attr) == CHIMEX_SUCCESS, "filling attributes");
   check(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) != CHIMEX_SUCCESS,
-        "init with an id that nobody got");
+        "init with an invalid id");
   check(strstr(chimex_last_error(), "get one from chimex_get_uniqueid") != NULL, "its words");
   check(CHIME_STATUS_NOT_INITIALIZED < CHIME_STATUS_IS_BOOTSTRAPPED &&
             CHIME_STATUS_IS_BOOTSTRAPPED < CHIME_STATUS_IS_INITIALIZED &&

@@ -1,5 +1,5 @@
-// A job by channels of any kind: queue pairs of a NIC and FIFOs of a proxy promise kernels the
-// same, so that one test asks it of all. What is a kind's own stands in tests/unit/nic and proxy.
+// A job with channels of any kind: queue pairs of a NIC and FIFOs of a proxy make kernels the same
+// promises, so that one test covers all. tests/unit/nic and proxy test the properties of one kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace chime::tests {
 enum class Kind {
   kCollapsed,  // a NIC, by its form of completion queue
   kRing,
-  kHostOrder,           // whose fetched words need no swap
-  kUnorderedCollapsed,  // whose writes pass each other
+  kHostOrder,           // fetched words need no swap
+  kUnorderedCollapsed,  // writes pass each other
   kUnorderedRing,
   kAtOnce,  // a proxy, by how requests end (Pace)
   kLate,
@@ -32,7 +32,7 @@ inline constexpr const char* kKindNames[] = {
 
 inline bool is_of_proxy(Kind kind) { return kind >= Kind::kAtOnce; }
 
-// Where a NIC has several channels to a peer, each rests at random, so that others overtake it.
+// Where a NIC has several channels to a peer, each pauses at random, so that others overtake it.
 inline NicPlan nic_plan(Kind kind, unsigned channels) {
   NicPlan plan;
   plan.slots = channels;
@@ -89,10 +89,10 @@ class AnyJob {
     nic_ ? nic_->watch(std::move(look)) : proxy_->watch(std::move(look));
   }
 
-  // What was wrong with the requests; empty if nothing was.
+  // The faults of the requests; empty if there are none.
   std::string complaints() { return nic_ ? nic_->nic.complaints() : proxy_->proxy.complaints(); }
 
-  // That were carried out.
+  // The number of requests that were carried out.
   std::size_t requests() {
     if (proxy_) return proxy_->proxy.taken().size();
     std::size_t all = 0;
@@ -120,7 +120,7 @@ class AnyJob {
 
   const int n_pes_;
   const unsigned channels_;
-  std::unique_ptr<NicJob> nic_;  // of these two one is there
+  std::unique_ptr<NicJob> nic_;  // one of these two exists
   std::unique_ptr<ProxyJob> proxy_;
 };
 

@@ -1,4 +1,4 @@
-// PE 0 of a job whose channels a stand-in serves, and the kernels' view of it: NicJob and ProxyJob
+// PE 0 of a job whose channels a stand-in serves, and the kernels' view of it. NicJob and ProxyJob
 // are two of these.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace chime::tests {
 
-// How long a wait may take: a planted fault that stops a channel need not be waited for.
+// The limit of a wait: a planted fault that stops a channel need not be waited for.
 inline std::uint64_t wait_limit_ns() {
   const char* const seconds = std::getenv("CHIME_TEST_LIMIT");
   return (seconds ? std::strtoull(seconds, nullptr, 10) : 60) * 1'000'000'000;
@@ -40,10 +40,10 @@ class ChannelJob {
 
   Context& context(int pe = 0) { return job.context(pe); }
   const abi::ErrorRecord& error() { return job.error(); }
-  // Both act on what kernels have sent, whoever calls.
+  // Both act on the requests of kernels, whichever thread calls.
   void quiet() { channel::quiet(context()); }
   void fence() { channel::fence(context()); }
-  // Calls `look` in the stand-in's thread, as its watch() says.
+  // Calls `look` in the stand-in's thread; see its watch().
   void watch(std::function<void()> look) { stand_in.watch(std::move(look)); }
   // The operations on a PE.
   Ops<kPath> to(int pe) {

@@ -1,8 +1,8 @@
 // The litmus set of channels: few threads, stores delayed and schedules drawn by seed, as many as
-// CHIME_TEST_SEEDS says (50; CTest: 25, soak: 10^6 of each). Stores of 16 bytes come in halves.
+// CHIME_TEST_SEEDS sets (50; CTest: 25, soak: 10^6 of each). Stores of 16 bytes come in halves.
 //
-// The stand-in's thread looks at the heaps after each request, or step of one, that it has carried
-// out: a flag that is there before its data has overtaken it, however short the moment.
+// The stand-in's thread reads the heaps after each request, or step of one, that it has carried
+// out: it detects a flag that overtakes its data, however briefly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Word seeds() {
   return text ? std::strtoull(text, nullptr, 10) : 50;
 }
 
-// TSan does not see the order of stores to a FIFO that weak mode makes later: under it the seeds
+// TSan does not see the order of stores to a FIFO that weak mode delays: under TSan the seeds
 // change the schedule alone.
 bool keeps_stores(Kind kind) {
 #ifdef CHIME_TSAN
@@ -35,8 +35,8 @@ bool keeps_stores(Kind kind) {
 #endif
 }
 
-// PE 0 sends the number of the seed to PEs 1 and 2, so that values only grow. Blocks 0 and 1 have a
-// channel each.
+// PE 0 sends the number of the seed to PEs 1 and 2, so that values only grow. Blocks 0 and 1 have
+// separate channels.
 class Litmus : public EachKind {
  protected:
   static constexpr std::size_t kWords = 5;  // too many for a request to carry
@@ -55,7 +55,7 @@ class Litmus : public EachKind {
   Word* baton() { return job_.data<Word>(0, 192); }
   Word* source() { return job_.data<Word>(0, 256); }
 
-  // A flag on either PE speaks of the data on PE 1.
+  // A flag on either PE announces the data on PE 1.
   bool flag_is_early() {
     const Word said = std::max(__atomic_load_n(flag(1), __ATOMIC_RELAXED),
                                __atomic_load_n(flag(2), __ATOMIC_RELAXED));
@@ -91,7 +91,7 @@ class Litmus : public EachKind {
   }
 
   AnyJob job_{GetParam(), 3, 2};
-  std::atomic<bool> has_overtaken_{false};  // by its thread, before the completion that quiet sees
+  std::atomic<bool> has_overtaken_{false};  // set by its thread, before quiet's completion
 };
 
 TEST_P(Litmus, WhoSeesTheSignalSeesTheData) {
@@ -103,7 +103,7 @@ TEST_P(Litmus, WhoSeesTheSignalSeesTheData) {
   EXPECT_EQ(*sum(1), 3 * seeds());
 }
 
-TEST_P(Litmus, WhoSeesTheAddedSignalSeesTheData) {
+TEST_P(Litmus, AReaderOfTheAddedSignalSeesTheData) {
   explore([&](Word seed, Word rank) {
     if (rank != 0) return;
     fill_source(seed);
@@ -165,7 +165,7 @@ TEST_P(Litmus, ASourceMayChangeWhenPutReturns) {
   });
 }
 
-// Requests that carry what they send, from lanes that meet: none is taken half.
+// Requests that carry their data, from lanes that meet: the stand-in takes no request half written.
 TEST_P(Litmus, NoRequestIsTakenHalf) {
   explore([&](Word seed, Word rank) {
     for (Word i = 0; i < 24; ++i) {  // more than a lap of both
@@ -180,7 +180,7 @@ TEST_P(Litmus, NoRequestIsTakenHalf) {
   });
 }
 
-// A result is the one of this request, not that of the lap before.
+// A result belongs to this request, not to that of the lap before.
 TEST_P(Litmus, AResultIsOfItsRequest) {
   explore([&](Word seed, Word rank) {
     Word* const mine = data() + 128 + rank;
@@ -194,7 +194,7 @@ TEST_P(Litmus, AResultIsOfItsRequest) {
   });
 }
 
-// Data of a get is there when it returns, also for who did not poll.
+// The data of a get is there when it returns, also for a thread that did not poll.
 TEST_P(Litmus, AGetBringsWhatWasThere) {
   explore([&](Word seed, Word rank) {
     if (rank == 0) {
@@ -211,7 +211,7 @@ TEST_P(Litmus, AGetBringsWhatWasThere) {
 
 IN_EACH_KIND(Litmus);
 
-// What is fetched is newer than what its thread has put before, where a queue pair keeps order.
+// A fetched value is newer than the earlier puts of its thread, where a queue pair keeps order.
 class OrderedLitmus : public Litmus {};
 
 TEST_P(OrderedLitmus, AFetchFollowsThePutsOfItsQueue) {
@@ -226,7 +226,7 @@ TEST_P(OrderedLitmus, AFetchFollowsThePutsOfItsQueue) {
 INSTANTIATE_TEST_SUITE_P(Each, OrderedLitmus, testing::Values(Kind::kCollapsed, Kind::kRing),
                          name_of_kind);
 
-// The witness is awake: who takes such a channel for an ordered one is overtaken.
+// The test can fail: if a channel is wrongly taken for an ordered one, a flag overtakes its data.
 class TakenForOrdered : public Litmus {};
 
 TEST_P(TakenForOrdered, IsOvertaken) {

@@ -1,4 +1,4 @@
-// PE 0 of two, for whom PE 1 has come to all meetings already; and what becomes of PE 1's flag.
+// PE 0 of two, for which PE 1 has come to all meetings already; watches PE 1's flag.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class Meeting {
     pe.context().teams.entries->areas->flags[0].arrived = 1000;
     pe.watch([this] { look(); });
   }
-  // The last arrival may still be on its way.
+  // The last arrival may still be in flight.
   ~Meeting() { pe_.watch({}); }
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;

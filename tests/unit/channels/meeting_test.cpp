@@ -1,5 +1,5 @@
-// A flag by which PEs meet never goes back: a waiting PE has seen the later value and goes on, and
-// then waits in vain for one that was overwritten by an earlier one.
+// A meeting flag never goes back: a waiting PE that has seen the later value goes on, and then
+// waits in vain for a value that an earlier one has overwritten.
 #include "meeting.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 class Meetings : public EachKind {};
 
-// By another block each time, so by all channels in turn where each block had its own.
+// Another block each time: all channels in turn, where each block had its own.
 TEST_P(Meetings, AreAnnouncedInOrderWhicheverBlockDoes) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     AnyJob pe(GetParam(), 2, 4);

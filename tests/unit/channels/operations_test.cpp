@@ -1,4 +1,4 @@
-// Every operation once, through memory of every kind, whenever and in whatever order requests end.
+// Every operation once, with memory of every kind, whenever and in whatever order requests end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::byte> pattern(std::size_t bytes) {
   return data;
 }
 
-// Where a put's source or a get's destination may lie.
+// The memory of a put's source or a get's destination.
 enum class Where { kHeap, kBuffer, kElsewhere };
 constexpr Where kEverywhere[] = {Where::kHeap, Where::kBuffer, Where::kElsewhere};
 
@@ -44,7 +44,7 @@ std::byte* memory(AnyJob& job, Where where, std::vector<std::byte>& elsewhere) {
   return elsewhere.data();
 }
 
-// About what a request carries itself (NIC: 12 and 28, proxy: 8 and 16), and a staging slot has.
+// Around the bytes that a request carries (NIC: 12 and 28, proxy: 8 and 16), and a staging slot.
 constexpr std::size_t kSizes[] = {1,  3,  8,  9,   12,  13,  15,   16,   17,
                                   28, 29, 64, 511, 512, 513, 1024, 1500, 5000};
 constexpr std::size_t kThere = 64 * 1024;  // offset at the peer
@@ -163,7 +163,7 @@ void strided(AnyJob& job, Group group, unsigned threads) {
 TEST_P(Operations, StridedElementsOfAThread) { strided(job, Thread{}, 1); }
 TEST_P(Operations, StridedElementsOfAWarp) { strided(job, Warp{}, 32); }
 
-// Each is one request with its own word, and leaves the words beside it alone.
+// Each is one request with its own word, and keeps the words beside it.
 template <class T>
 void every_atomic(AnyJob& job) {
   constexpr T kBase = static_cast<T>(0xf0e1'd2c3'b4a5'9687);

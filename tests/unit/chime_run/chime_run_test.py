@@ -12,7 +12,7 @@ import unittest
 import uuid
 
 CHIME_RUN = sys.argv.pop(1)
-PATIENCE_S = 60  # for what should take milliseconds, on a busy machine
+PATIENCE_S = 60  # for actions that should take milliseconds, on a busy machine
 
 
 def processes_with(mark):
@@ -48,7 +48,7 @@ class ChimeRun(unittest.TestCase):
 
     def tearDown(self):
         left = processes_with(self.mark)
-        for pid in left:  # not to disturb the tests that follow
+        for pid in left:  # they would disturb the tests that follow
             os.kill(pid, signal.SIGKILL)
         self.assertEqual(left, [], "processes outlive the job")
         self.assertEqual(self.ours_in_shared_memory(), self.shared_memory)
@@ -81,7 +81,7 @@ class ChimeRun(unittest.TestCase):
     # Output and input
 
     def test_what_all_pes_say_is_shown_once(self):
-        # A bad variable was told by every PE, and a PE's last words again by chime-run.
+        # Seen before: every PE reported a bad variable, and chime-run repeated a PE's last message.
         script = 'echo "chime: PE $CHIME_RUN_PE: the same" >&2; echo "chime: both" >&2; echo mine >&2; ' \
                  'echo "chime: PE $CHIME_RUN_PE: I am $CHIME_RUN_PE" >&2'
         code, _, err = self.run_job("-n", "3", "sh", "-c", script)
@@ -105,7 +105,7 @@ class ChimeRun(unittest.TestCase):
         self.assertEqual(sorted(err.splitlines()), [f"[{pe}] bad" for pe in range(3)])
 
     def test_a_line_of_any_length_is_shown_whole_in_pieces(self):
-        # Of 64 KiB each at most; what follows it is a line of its own again.
+        # Pieces of at most 64 KiB; the output after it starts a new line.
         script = 'import sys; line = " ".join(map(str, range(60000))); [print(line, file=f) or print("next", file=f) ' \
                  'for f in (sys.stdout, sys.stderr)]'
         code, *said = self.run_job("-n", "1", sys.executable, "-c", script)
@@ -156,7 +156,7 @@ class ChimeRun(unittest.TestCase):
                 self.assertEqual(job.returncode, 1, err)
                 self.assertIn("cannot write the job's output: No space left on device", err)
 
-    def test_signals_pass_when_nobody_reads_the_terminal(self):
+    def test_signals_pass_when_no_process_reads_the_terminal(self):
         master, terminal = pty.openpty()
         tty.setraw(terminal)
         os.set_blocking(master, False)
@@ -198,7 +198,7 @@ class ChimeRun(unittest.TestCase):
         self.assertRegex(err, r"PE 1 \(process \d+\) was killed by signal 11 \(Segmentation fault\)")
 
     def test_a_killed_pe_comes_before_those_that_end_because_of_it(self):
-        # chime-run is stopped until both have ended, and so sees them at once.
+        # chime-run is stopped until both have ended, and so sees both at once.
         script = """if [ $CHIME_RUN_PE = 1 ]; then echo $$ >pid; until [ -e stopped ]; do sleep 0.01; done; kill -KILL $$; fi
                     until [ -s pid ]; do sleep 0.01; done
                     kill -STOP $PPID; touch stopped
@@ -210,8 +210,8 @@ class ChimeRun(unittest.TestCase):
         self.assertLess(err.find("PE 1"), err.find("PE 0") if "PE 0" in err else len(err), err)
 
     def test_a_killed_pe_comes_first_also_where_another_ended_before_it(self):
-        # As where a PE that is killed has closed its connections and its parent does not know yet. (A busy machine gets several
-        # attempts: each must be quick.)
+        # As where a killed PE has closed its connections and its parent does not know yet. (A busy machine gets several attempts: each must be
+        # quick.)
         program = 'if [ "$CHIME_RUN_PE" = 0 ]; then exit 3; fi; sleep 0.02; kill -KILL $$'
         for _ in range(20):
             code, _, err = self.run_job("-n", "2", "--keep-going", "sh", "-c", program)
@@ -251,7 +251,7 @@ class ChimeRun(unittest.TestCase):
             self.assertIn(word, err, arguments)
 
     def test_the_number_of_pes_is_written_in_every_usual_way(self):
-        # -np 2 was -n with the value "p".
+        # Seen before: -np 2 was -n with the value "p".
         for ways in (("-n", "2"), ("-n2",), ("--np", "2"), ("--np=2",), ("-np", "2"), ("-np=2",), ("--no-prefix", "-np", "2"),
                      ("--timeout", "50", "-np", "2"), ("--timeout=50", "-np", "2"), ("-np", "2", "--grace", "1")):
             code, out, err = self.run_job(*ways, "echo", "-np", "x")
@@ -315,8 +315,8 @@ class ChimeRun(unittest.TestCase):
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(PATIENCE_S), 0)
 
-    def test_user_signals_reach_only_those_who_listen(self):
-        # SIGUSR1 ended a job in which nobody had asked for it; now it is a question to its PEs.
+    def test_user_signals_reach_only_pes_that_handle_them(self):
+        # Seen before: SIGUSR1 ended a job without handlers; now it makes its PEs report.
         script = "[ $CHIME_RUN_PE = 1 ] && trap 'echo heard' USR1; echo ready; while [ ! -e end ]; do sleep 0.02; done; echo done"
         with tempfile.TemporaryDirectory() as folder:
             job = self.start("-n", "2", "sh", "-c", script, cwd=folder)
@@ -330,7 +330,7 @@ class ChimeRun(unittest.TestCase):
         self.assertEqual((job.returncode, sorted(out.splitlines())), (0, ["[0] done", "[1] done"]))
 
     def test_a_pe_that_is_forking_does_not_listen(self):
-        # fork() blocks all signals for a moment; a shell that was asked just then died of the question.
+        # fork() blocks all signals for a moment; SIGUSR1 killed a shell that was just forking.
         script = ("import os, signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals());"
                   "print('ready', flush=True)\n"
                   "while not os.path.exists('asked'): time.sleep(0.01)\n"
@@ -345,8 +345,7 @@ class ChimeRun(unittest.TestCase):
             out, _ = job.communicate(timeout=PATIENCE_S)
         self.assertEqual((job.returncode, out), (0, "[0] done\n"))
 
-    # Nothing outlives the job. Each PE has a child, and a grandchild in a session of its own that ignores
-    # everything that can be ignored.
+    # Nothing outlives the job. Each PE has a child, and a grandchild in a separate session that ignores all signals that it can.
 
     FAMILY = """(trap '' TERM HUP INT; setsid sh -c "trap '' TERM HUP INT; while :; do sleep 1; done" & sleep 1000) &
                 while [ $(grep -lz CHIME_TEST_MARK=$CHIME_TEST_MARK /proc/[0-9]*/environ 2>/dev/null | wc -l) -lt 8 ]
@@ -363,7 +362,7 @@ class ChimeRun(unittest.TestCase):
         job = self.start_families("exit 0")
         self.assertEqual(job.wait(PATIENCE_S), 0)
 
-    def test_families_end_when_chime_run_is_told_to_end(self):
+    def test_families_end_when_a_signal_ends_chime_run(self):
         job = self.start_families()
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 143)

@@ -1,6 +1,5 @@
-// The GPU device of the host against a stand-in for the driver: what is asked of it, in which
-// order, what is given back, and what users read when it refuses. tests/gpu has the same on a real
-// one.
+// The host's GPU device against a stand-in for the driver: its calls, their order, the released
+// objects, and the messages for users when it refuses. tests/gpu has the same on a real one.
 #include "host/gpu/cuda_gpu.hpp"
 
 #include <dlfcn.h>
@@ -24,7 +23,7 @@
 namespace chime::host {
 namespace {
 
-constexpr std::size_t kBytes = (std::size_t{3} << 20) + 65536;  // no whole granules
+constexpr std::size_t kBytes = (std::size_t{3} << 20) + 65536;  // not a multiple of the granule
 
 FakeDriver& fake() {
   static auto* state =
@@ -34,7 +33,7 @@ FakeDriver& fake() {
   return *state;
 }
 
-// The kernel that the driver was told to launch, on the CPU.
+// Runs the kernel of a launch on the CPU.
 void run_kernel_here(const char* name, void** arguments) {
   for (int i = 0; i < kLibraryKernels; ++i)
     if (std::strcmp(name, kLibraryKernelNames[i]) == 0)
@@ -88,13 +87,13 @@ TEST_F(CudaGpu, NamesItself) {
   EXPECT_EQ(why_no_cuda(), "");
 }
 
-// What the program has made in it, and what other PEs of the process have mapped, outlives the PE.
+// The program's objects in it, and other PEs' mappings in the process, outlive the PE.
 TEST_F(CudaGpu, LeavesTheContextToTheProgram) {
   make_cuda_gpu(0);
   EXPECT_EQ(fake().kept_contexts, 1);
 }
 
-// A node of PEs that all see the same GPUs, of which this one is at `place`.
+// A node whose PEs all see the same GPUs; this PE is at `place`.
 NodeTalk node_of(std::size_t n_pes, std::size_t place, std::string& told) {
   return {[&told](const std::string& mine) { told = mine; },
           [&told, n_pes, place] {
@@ -102,7 +101,7 @@ NodeTalk node_of(std::size_t n_pes, std::size_t place, std::string& told) {
           }};
 }
 
-// From a thread without a context, which therefore has chosen no GPU.
+// From a thread without a context, which has therefore chosen no GPU.
 std::string opened(DeviceChoice choice, std::size_t n_pes, std::size_t place, std::string& told) {
   std::string name;
   std::thread([&] { name = open_gpu(choice, node_of(n_pes, place, told))->describe(); }).join();
@@ -123,7 +122,7 @@ TEST_F(CudaGpu, PesOfANodeTakeAGpuEachAndSayWhy) {
 TEST_F(CudaGpu, AloneItNeedNotWaitForTheOthersOfItsNode) {
   std::string told;
   NodeTalk talk = node_of(4, 3, told);
-  talk.hear = []() -> NodeTalk::Heard { throw std::runtime_error("nobody has come"); };
+  talk.hear = []() -> NodeTalk::Heard { throw std::runtime_error("no PE has come"); };
   std::string name;
   std::thread([&] { name = open_gpu(DeviceChoice::kCuda, talk)->describe(); }).join();
   EXPECT_NE(name.find("CUDA device 0, driver for CUDA 13.0): the only GPU that this PE sees"),
@@ -136,7 +135,7 @@ TEST_F(CudaGpu, OthersLearnWhatAProgramHasChosen) {
   fake().devices = 2;
   std::string told, name;
   std::thread([&] {
-    const auto chosen = make_cuda_gpu(0);  // becomes the thread's device, as by cudaSetDevice
+    const auto chosen = make_cuda_gpu(0);  // becomes the thread's device, as with cudaSetDevice
     name = open_gpu(DeviceChoice::kCuda, node_of(2, 1, told))->describe();
   }).join();
   EXPECT_NE(name.find("CUDA device 0, driver for CUDA 13.0): chosen by the program"),
@@ -155,7 +154,7 @@ TEST_F(CudaGpu, ADeviceIsChosenByTheThreadThatHasOne) {
   std::optional<int> before = 1, after;
   std::thread([&] {
     before = chosen_cuda_device();
-    const auto gpu = make_cuda_gpu(0);  // becomes the thread's device, as by cudaSetDevice
+    const auto gpu = make_cuda_gpu(0);  // becomes the thread's device, as with cudaSetDevice
     after = chosen_cuda_device();
   }).join();
   EXPECT_EQ(before, std::nullopt);
@@ -357,7 +356,7 @@ TEST_F(CudaGpu, AQueuesWorkIsOverWhenTheEventBehindItIsReached) {
   const auto queue = gpu->make_queue();
   std::uint64_t from = 7, to = 0;
   fake().events_are_reached = false;
-  for (int i = 0; i < 100; ++i) {  // more than it has events
+  for (int i = 0; i < 100; ++i) {  // more than its number of events
     queue->copy(&to, &from, sizeof to);
     EXPECT_EQ(queue->ended(), 0u);
   }
@@ -474,7 +473,7 @@ TEST_F(CudaGpu, WithoutDmaBufItSaysWhy) {
   EXPECT_NE(exported.why_not.find("open kernel modules"), std::string::npos);
 }
 
-// Its own kernels are what counts, not those of other GPUs.
+// Only its own kernels count, not those of other GPUs.
 TEST_F(CudaGpu, SaysWhetherItFindsWhatOthersHaveWritten) {
   const auto gpu = make_cuda_gpu(0);
   for (const auto& [ordering, is_found] : {std::pair{0, false}, {100, true}, {200, true}}) {
@@ -483,7 +482,7 @@ TEST_F(CudaGpu, SaysWhetherItFindsWhatOthersHaveWritten) {
   }
 }
 
-// This one is older than CUDA 12.4. Where it loads at once nothing is to be done.
+// This driver is older than CUDA 12.4. Where it loads kernels at once there is nothing to do.
 TEST_F(CudaGpu, AnOldDriverThatLoadsLateSaysWhichOneWouldDo) {
   const auto gpu = make_cuda_gpu(0);
   int kernel = 0;

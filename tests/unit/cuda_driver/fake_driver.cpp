@@ -187,7 +187,7 @@ CUresult pointer_attribute(void* value, CUpointer_attribute which, CUdeviceptr a
   return *static_cast<CUdeviceptr*>(value) = address + state.device_pointer_shift, CUDA_SUCCESS;
 }
 
-std::set<void*> io_pages;  // registered ones; kernels see them elsewhere than the host does
+std::set<void*> io_pages;  // registered pages; kernels have other addresses for them than the host
 constexpr CUdeviceptr kIoOffset = CUdeviceptr{1} << 46;
 
 CUresult host_register(void* address, std::size_t, unsigned flags) {
@@ -251,7 +251,7 @@ CUresult stream_is_capturing(CUstream, CUstreamCaptureStatus* status) {
   *status = state.streams_capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
-// No more than that it is given back: tests/gpu/capture_test.cpp has what it is for.
+// Only returns the mode: tests/gpu/capture_test.cpp has its effect.
 thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 CUresult exchange_capture_mode(CUstreamCaptureMode* mode) {
   std::swap(*mode, capture_mode);
@@ -285,7 +285,7 @@ CUresult host_function(CUstream, CUhostFn call, void* argument) {
   call(argument);
   return CUDA_SUCCESS;
 }
-// The head of a fat binary, as nvcc writes it.
+// The head of a fat binary, in nvcc's format.
 struct FatBinary {
   std::uint32_t magic;
   std::uint16_t version, head_bytes;
@@ -305,7 +305,7 @@ CUresult module_function(CUfunction* function, CUmodule module, const char* name
   const auto* const head = reinterpret_cast<const FatBinary*>(module);
   const std::string_view image(reinterpret_cast<const char*>(module),
                                head->head_bytes + head->bytes);
-  // A name in the module's string table, whole.
+  // A whole name in the module's string table.
   if (image.find(std::string(".text.") + name + '\0') == std::string_view::npos)
     return CUDA_ERROR_NOT_FOUND;
   const auto& kept = *function_names.emplace(name).first;
@@ -348,7 +348,7 @@ CUresult error_string(CUresult error, const char** words) {
   return CUDA_SUCCESS;
 }
 
-// By the names that cuda.h gives: a signature that does not match does not compile.
+// By the names in cuda.h: a signature that does not match does not compile.
 #define ENTRY(name, function) \
   { #name, reinterpret_cast < void*>(static_cast <decltype(&::name)>(function)) }
 const std::map<std::string, void*> functions = {

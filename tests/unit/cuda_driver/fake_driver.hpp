@@ -1,4 +1,4 @@
-// How a test steers the stand-in for libcuda.so.1, and what it sees of it. Found by dlsym.
+// A test's controls and counters of the stand-in for libcuda.so.1. Found by dlsym.
 #pragma once
 
 struct FakeDriver {
@@ -13,17 +13,17 @@ struct FakeDriver {
   bool loads_late = false;       // CUDA_MODULE_LOADING=LAZY
   bool has_trapped = false;      // a kernel, and the context with it
   unsigned long long free_bytes = 1ull << 30;
-  // Kernels reach the 2 MiB around this address, so far away from where the host does.
+  // Kernels have this address's 2 MiB so far away from the host's address.
   unsigned long long device_pointer = 0, device_pointer_shift = 0;
   bool streams_capture = false;  // into a graph
   bool events_are_reached = true;
-  // What the stand-in runs for a launched kernel: it has no GPU code.
+  // Called for a launched kernel: the stand-in has no GPU code.
   void (*run_kernel)(const char* name, void** arguments) = nullptr;
 
   // Objects that were made and not yet released.
   int live_handles = 0, live_addresses = 0, live_mappings = 0, live_streams = 0, live_modules = 0,
       live_registrations = 0, live_events = 0;
-  int kept_contexts = 0;     // asked for, and never given back
+  int kept_contexts = 0;     // retained and never released
   int io_registrations = 0;  // of the live ones
   int kernel_launches = 0;
   unsigned last_block = 0;  // threads of the last launch

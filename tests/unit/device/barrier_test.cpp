@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTurns = 40;
 
-// Every turn each PE puts its turn to all others, then all meet; nobody may see an old one. `bad`
-// counts those who do.
+// In every turn each PE puts the turn to all others, then all meet; no PE may see an old turn.
+// `bad` counts those that do.
 template <class Group>
 CHIME_KERNEL void meet_often(Context ctx, int* board, int* bad) {
   Group g;
@@ -74,7 +74,7 @@ TEST(Barrier, WithoutAPeIsAnErrorThatNamesIt) {
   FakeJob job(3);
   int went_on = 0;
   job.run([&](int pe) {
-    if (pe == 1) return;  // never comes
+    if (pe == 1) return;  // never arrives
     job.context(pe).pe.wait_timeout_ns = 50'000'000;
     run_block(32, meet_once, job.context(pe), &went_on);
   });

@@ -1,7 +1,7 @@
-// What CHIME_CHECK=2 refuses: memory of the heap that is in no one allocation, at either end of
-// every operation, by a table that the host changes meanwhile.
+// The refusals of CHIME_CHECK=2: memory of the heap that no single allocation contains, at either
+// end of every operation, by a table that the host changes meanwhile.
 //
-// The words that users see are tested in tests/faults/bounds.
+// tests/faults/bounds tests the messages for users.
 #include "chime/device/bounds.cuh"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class Known {
                                                        std::vector<abi::Allocation>(kMost)};
 };
 
-// ---- The table against a string with a letter for each byte -----------------------------------
+// ---- The table against a string with a letter for each byte ------------------------------------
 
 struct Picture {
   std::vector<abi::Allocation> allocations;
@@ -98,7 +98,7 @@ TEST(Bounds, NoAllocationHasNothing) {
 
 // ---- While the host changes it ----------------------------------------------------------------
 
-// Two changes come at the `nth` look at `word`, so that the table that is looked at is filled anew.
+// Two changes come at the `nth` load of `word`, so that the table in use is refilled.
 bool looked_up(Known& known, std::uint64_t offset, std::size_t bytes, const std::uint64_t& word,
                int nth, const std::vector<abi::Allocation>& then) {
   int looks = 0;
@@ -112,14 +112,14 @@ bool looked_up(Known& known, std::uint64_t offset, std::size_t bytes, const std:
   return is_found;
 }
 
-// Its begin would be the old one's, its end the new one's.
+// Its begin would be the old row's, its end the new row's.
 TEST(BoundsThatChange, NothingIsAllowedByAHalfChangedRow) {
   Known known({{0, 8}, {16, 32}});
   const abi::Allocation& second = known.all.tables[1].rows[1];
   EXPECT_FALSE(looked_up(known, 33, 4, second.end, 1, {{0, 8}, {40, 64}}));
 }
 
-// It was the second row when it was found, and is the first when it is read.
+// It is the second row at the search, and the first when it is read.
 TEST(BoundsThatChange, NothingIsRefusedByARowThatMoved) {
   Known known({{0, 8}, {16, 32}});
   const abi::Allocation& second = known.all.tables[1].rows[1];
@@ -138,7 +138,7 @@ TEST(BoundsThatChange, ATableThatNeverStandsStillRefusesNothing) {
 
 constexpr std::size_t kFirstBytes = 520, kSecondAt = 1024, kSecondBytes = 512;
 
-// A job with two allocations, of PE 0's table; all PEs have the same.
+// A job with two allocations, by PE 0's table; all PEs have the same.
 class TwoAllocations : public testing::Test {
  protected:
   using Bytes = std::byte*;
@@ -151,8 +151,8 @@ class TwoAllocations : public testing::Test {
     }
   }
 
-  // In a kernel, whose thread must not come back, and on this host thread: `bytes` at `offset` from
-  // the first allocation are refused, of PE `pe`.
+  // In a kernel, whose thread must not return, and on this host thread: `bytes` at `offset` from
+  // the first allocation, at PE `pe`, are refused.
   void expect_refused(Act wrong, std::size_t offset, std::size_t bytes, int pe) {
     bool came_back = false;
     run_block(1, in_kernel, job.context(), wrong, first(), second(), &came_back);
@@ -265,7 +265,7 @@ TEST_F(TwoAllocations, HoldElements) {
                  1);
 }
 
-// Of the last element, and of nothing between.
+// Covers the last element, not the bytes between.
 TEST_F(TwoAllocations, HoldStridedElementsToTheLast) {
   expect_done([](const Context& c, Bytes a, Bytes b) {
     iput(c, Thread{}, word(a), word(b), 16, 15, 5, 1);
@@ -353,7 +353,7 @@ TEST_F(TwoAllocations, AreGoneWhenTheyAreFreed) {
   expect_refused([](const Context& c, Bytes, Bytes b) { p(c, word(b), 1, 1); }, kSecondAt, 8, 1);
 }
 
-// No allocation has Chime's own words, and what CHIME_CHECK=1 says comes first.
+// Chime's own words belong to no allocation, and errors of CHIME_CHECK=1 come first.
 TEST_F(TwoAllocations, DoNotConcernBarriersAndOtherErrors) {
   std::array<int, 2> ends{};
   job.run([&](int pe) {

@@ -1,7 +1,7 @@
-// What CHIME_CHECK=1 refuses, in kernels and on host threads: sizes that overflow, PEs of empty
+// The refusals of CHIME_CHECK=1, in kernels and on host threads: sizes that overflow, PEs of empty
 // transfers, unknown signal operations and comparisons, waits and tests outside the heap.
 //
-// The words that users see are tested in tests/unit/setup.
+// tests/unit/setup tests the messages for users.
 #include "chime/device/check.cuh"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ class Checked : public testing::Test {
  protected:
   Checked() { job.context().pe.checked = 1; }
 
-  // Runs `wrong(context, pe 0's memory)` in a kernel, then on this host thread. Both must record
-  // it; the kernel's thread must not come back.
+  // Runs `wrong(context, PE 0's memory)` in a kernel, then on this host thread. Both must record
+  // the fault; the kernel's thread must not return.
   void expect_refused(void (*wrong)(const Context&, int*), Fault fault, std::uint64_t expected) {
     bool came_back = false;
     run_block(1, in_kernel, job.context(), wrong, job.data<int>(), &came_back);
@@ -76,7 +76,7 @@ TEST_F(Checked, SizesThatOverflow) {
   });
 }
 
-// Whatever CHIME_CHECK says, to another PE and to memory of its own.
+// With any CHIME_CHECK, to another PE and to this PE's own memory.
 TEST_F(Checked, SizesThatOverflowInEveryJob) {
   job.context().pe.checked = 0;
   const auto refused = [&](void (*wrong)(const Context&, int*)) {
@@ -98,7 +98,7 @@ TEST_F(Checked, SizesThatOverflowInEveryJob) {
   refused([](const Context& ctx, int* data) { iget(ctx, Thread{}, local, data, 1, -1, 2, 1); });
 }
 
-TEST_F(Checked, EmptyTransfersToNobody) {
+TEST_F(Checked, EmptyTransfersToNoPe) {
   const auto refused = [&](void (*wrong)(const Context&, int*)) {
     expect_refused(wrong, Fault::kPlace, 0);
   };
@@ -143,7 +143,7 @@ TEST_F(Checked, LooksOutsideTheHeap) {
       8);
 }
 
-// A pointer to a T one byte behind where it may lie.
+// A pointer to a T, one byte after an aligned address.
 template <class T>
 T* misaligned(int* data) {
   return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(data) + 1);
@@ -191,7 +191,7 @@ TEST_F(Checked, MisalignedWordsOfAtomicsWaitsAndTests) {
   });
 }
 
-// Their stores and loads are those of the element.
+// Their stores and loads have the element's size.
 TEST_F(Checked, MisalignedElements) {
   const auto refused = [&](void (*wrong)(const Context&, int*)) {
     expect_refused(wrong, Fault::kAlignment, sizeof(int));
@@ -269,7 +269,7 @@ TEST(Unchecked, WhereIsNotAsked) {
   EXPECT_EQ(job.error().claimed, 0u);
 }
 
-// ---- Who met it ---------------------------------------------------------------------------------
+// ---- The operation in the error -----------------------------------------------------------------
 
 // Each operation, called wrongly.
 struct Row {
@@ -277,7 +277,7 @@ struct Row {
   void (*wrong)(const Context&, int*);
 };
 
-// Of a PE that does not exist.
+// With a PE that does not exist.
 const Row kToNobody[] = {
     {Operation::kPut, [](const Context& c, int* d) { put(c, Thread{}, d, local, 2, 9); }},
     {Operation::kPut, [](const Context& c, int* d) { putmem(c, Thread{}, d, local, 0, 9); }},
@@ -322,7 +322,7 @@ const Row kToNobody[] = {
 std::size_t found[2];
 int targets[2];
 
-// Of memory that is not in the heap.
+// With memory outside the heap.
 const Row kElsewhere[] = {
     {Operation::kSignalFetch, [](const Context& c, int*) { signal_fetch(c, &local_signal); }},
     {Operation::kSignalWaitUntil,

@@ -32,7 +32,7 @@ CHIME_KERNEL void copy(Direction direction, std::byte* dst, const std::byte* src
   order::puts_visible();
 }
 
-// Everything that was to be copied is, and nothing else.
+// Everything is copied, and no other byte changes.
 void expect_copied(const std::vector<std::byte>& dst, const Case& c) {
   for (std::size_t i = 0; i < dst.size(); ++i) {
     const bool inside = i >= c.dst && i < c.dst + c.bytes;
@@ -72,7 +72,7 @@ TEST(Copy, ByOneThread) { check_matrix<Thread>(1, 5); }
 TEST(Copy, ByAWarp) { check_matrix<Warp>(32, 23); }
 TEST(Copy, ByABlock) { check_matrix<Block>(48, 29); }
 
-// Without memcpy: the words that a GPU would move.
+// Without memcpy: in the words that a GPU would move.
 TEST(Copy, ByOneThreadInWords) {
   WeakMemory weak(1);
   check_matrix<Thread>(1, 5);
@@ -88,14 +88,14 @@ TEST(Copy, ByABlockInWords) {
 
 CHIME_KERNEL void keep_writing(std::uint64_t* peer, const std::uint64_t* values, unsigned* stop) {
   while (exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(stop) == 0) {
-    // Off by 8 bytes from each other's alignment to 16, then not.
+    // Off by 8 bytes from each other's alignment to 16, then aligned.
     copy_to_peer<8>(Thread{}, peer, values, 5 * sizeof(*values));
     copy_to_peer<8>(Thread{}, peer, values + 5, 5 * sizeof(*values));
     order::puts_visible();
   }
 }
 
-// An aligned element is never seen half written, also where wider words carry two of them.
+// A reader never sees an aligned element half written, also where wider words carry two.
 TEST(Copy, DoesNotTearElements) {
   constexpr std::uint64_t kOnes = ~std::uint64_t{0};
   alignas(16) std::uint64_t peer[6] = {};

@@ -1,5 +1,5 @@
-// When waits end by a PE that is dead or lost: not before their patience, however long ago that was
-// found; and a wait for a connection at once.
+// When a dead or lost PE ends a wait: not before the wait's patience is over, however long ago the
+// death was found; but a wait for a connection at once.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kPatienceNs = 200'000'000;
 constexpr std::uint64_t kLongNs = 100 * kPatienceNs;
 
-// Of two PEs, of which PE 1 is dead.
+// A job of two PEs, PE 1 of which is dead.
 class DeadPe : public testing::Test {
  protected:
   DeadPe() {
@@ -27,7 +27,7 @@ class DeadPe : public testing::Test {
     job.bury(1);
     __atomic_store_n(&job.abort_word().first_dead, 2u, __ATOMIC_RELEASE);
   }
-  // Waits for a signal that nobody sends.
+  // Waits for a signal that no PE sends.
   std::uint64_t ns_waited() {
     const std::uint64_t begin = exec::clock_ns();
     signal_wait_until(ctx, job.data<std::uint64_t>(), Cmp::kEq, 1);
@@ -80,7 +80,7 @@ TEST_F(DeadPe, ALostChannelIsWaitedForAsLong) {
   EXPECT_EQ(lost(kPatienceNs, kPatienceNs), 1);
 }
 
-// What a first touch of PE 1 looks at.
+// The words that a first touch of PE 1 reads.
 class DeadPeAtFirstTouch : public DeadPe {
  protected:
   DeadPeAtFirstTouch() {
@@ -112,8 +112,8 @@ TEST_F(DeadPeAtFirstTouch, NobodyAnswersAnyMore) {
   EXPECT_EQ(asked, 1u);
 }
 
-// The answer is there, and another thread has it to carry over, which does not.
-TEST_F(DeadPeAtFirstTouch, NobodyCarriesTheAnswerOver) {
+// The answer is there, and another thread must carry it over, but does not.
+TEST_F(DeadPeAtFirstTouch, NoThreadCarriesTheAnswerOver) {
   answers[1] = abi::answer_word(Path::kNic, 0);
   claims[0] = 1;
   ends_by_the_death();

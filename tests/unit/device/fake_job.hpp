@@ -22,7 +22,7 @@ namespace chime::tests {
 
 inline constexpr std::size_t kFakeHeapBytes = abi::kHeapReserved + 256 * 1024;
 
-// A FakePe's teams: entry 0 is that of all PEs. Each has two lanes.
+// A FakePe's teams: entry 0 is the team of all PEs. Each has two lanes.
 inline constexpr int kFakeTeams = 8, kFakeLanes = 2;
 static_assert(kFakeTeams * (kFakeLanes + 1) * sizeof(abi::SyncArea) <= abi::kHeapReserved);
 
@@ -36,7 +36,7 @@ struct FakePe {
   Context context;
 };
 
-// What memory of a job would be on a GPU, said once it lies where it stays.
+// The kinds of a job's memory on a GPU, marked once its address is final.
 class MemoryKinds {
  public:
   template <class T>
@@ -66,7 +66,7 @@ class FakeJob {
     return reinterpret_cast<T*>(context(pe).pe.heap + abi::kHeapReserved + offset);
   }
 
-  // Makes `pes`, in this order, a team with this handle, which names its entry. `pes` stays.
+  // Makes `pes`, in this order, a team with this handle, which names its entry. `pes` must stay.
   void add_team(std::int32_t handle, const std::vector<std::int32_t>& pes) {
     for (std::size_t rank = 0; rank < pes.size(); ++rank) {
       FakePe& self = pes_[static_cast<std::size_t>(pes[rank])];
@@ -81,11 +81,11 @@ class FakeJob {
         .teams[static_cast<std::size_t>(abi::team_index(handle))];
   }
 
-  // Takes PE `pe`'s heap out of everybody's reach by loads and stores, and gives it back.
+  // Removes PE `pe`'s heap from the reach of loads and stores, and restores it.
   void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
   void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).pe.heap; }
 
-  // For PE 0, who hears of it.
+  // For PE 0, which learns of the death.
   abi::AbortWord& abort_word() { return pes_[0].abort; }
   void bury(int pe) { __atomic_fetch_or(&pes_[0].dead, std::uint64_t{1} << pe, __ATOMIC_RELEASE); }
 
@@ -154,7 +154,7 @@ void run_block(unsigned threads, void (*kernel)(P...), A&&... arguments) {
   ASSERT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
 }
 
-// Stores wait in buffers while this lives.
+// Stores wait in buffers while this exists.
 class WeakMemory {
  public:
   explicit WeakMemory(std::uint64_t seed, bool is_weak = true) : before_(simt::options()) {

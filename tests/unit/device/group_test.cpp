@@ -54,7 +54,7 @@ TEST(Group, BlockHasAllThreads) {
   }
 }
 
-TEST(Group, AnyTellsEveryMember) {
+TEST(Group, AnyReachesEveryMember) {
   for (const auto& seen : {looks<Thread>(33), looks<Warp>(33), looks<Block>(33)}) {
     for (const Seen& s : seen) {
       EXPECT_TRUE(s.any_of_one);

@@ -1,4 +1,4 @@
-// What happens to an operation that cannot reach its target.
+// The outcome of an operation that cannot reach its target.
 #include "chime/device/route.cuh"
 
 #include <gtest/gtest.h>
@@ -116,7 +116,7 @@ CHIME_KERNEL void signal_block(Context ctx, int* dst, const int* src, std::uint6
   put_signal(ctx, Block{}, dst, src, 4, SignalUpdate{sig, 1}, pe);
 }
 
-// Else the receiver would take what lies there for the data.
+// Otherwise the receiver would take the old bytes for the data.
 TEST(PutSignal, OfDataThatCannotBePutSendsNoSignal) {
   FakeJob job(2);
   job.context().pe.on_error = OnError::kReturn;

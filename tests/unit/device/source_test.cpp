@@ -1,5 +1,5 @@
-// Weak mode with CHIME_CHECK=1 names a word of a group's source that a member wrote and no meeting
-// ordered before the others read it; it says nothing of sources that are in order.
+// Weak mode with CHIME_CHECK=1 names a word of a group's source that a member wrote and that no
+// meeting ordered before the others' reads. It reports nothing for correct sources.
 #include <gtest/gtest.h>
 
 #include "chime/device/rma.cuh"
@@ -16,7 +16,7 @@ constexpr unsigned kThreads = 77;  // the last warp is partly filled
 constexpr unsigned kWords = 100;   // that a group moves
 constexpr int kPe = 1;
 
-// How a thread writes its word: plainly, or by a store that weak mode may hold back.
+// How a thread writes its word: plainly, or by a store that weak mode may delay.
 enum class Write { kPlain, kRelaxed };
 enum class Late { kNobody, kFirst, kSecond };
 
@@ -70,7 +70,7 @@ void write(Word* word, Word value, Write how) {
   }
 }
 
-// Each member writes words `first`, `first + step`, ... of its group's source and comes to the
+// Each member writes words `first`, `first + step`, ... of its group's source and then makes the
 // call.
 struct Case {
   Write how;
@@ -98,7 +98,7 @@ class Sources : public testing::Test {
     job.context().pe.checked = 1;
   }
 
-  // Under many schedules: of some, all come before the others have written.
+  // Under many schedules: in some, all members call before the others have written.
   template <class Op, class Group>
   void run(const Case& each) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -138,8 +138,8 @@ TEST_F(Sources, OfEveryKindOfPutAreNamed) {
   expect_named<IPut, Warp>({Write::kPlain, Late::kSecond, false});
 }
 
-// Memory has them not yet, and only their writer would see them.
-TEST_F(Sources, ThatAStoreIsOnItsWayToAreNamedWithItsThread) {
+// They are not in memory yet, and only their writer would see them.
+TEST_F(Sources, WithAStoreInFlightAreNamedWithItsThread) {
   const Case each = {Write::kRelaxed, Late::kNobody, false};
   EXPECT_DEATH((run<Put, Block>(each)), "thread \\([0-9]+,0,0\\) has stored to the word at");
   EXPECT_DEATH((run<IPut, Warp>(each)), "thread \\([0-9]+,0,0\\) has stored to the word at");
@@ -158,7 +158,7 @@ TEST_F(Sources, ThatTheMembersHaveMetSinceAreNot) {
   }
 }
 
-// The words between its own are others'.
+// The words between its own belong to others.
 TEST_F(Sources, OfAStridedPutEndAtItsElements) {
   for (const Write how : {Write::kPlain, Write::kRelaxed}) {
     run<IPut, Block>({how, Late::kSecond, false, 1, 2});
@@ -172,8 +172,8 @@ TEST_F(Sources, OfAJobThatIsNotCheckedAreNotLookedAt) {
   run<Put, Block>({Write::kPlain, Late::kSecond, false});
 }
 
-// Some are at a later call than others, which is about another source; and one warp writes its own
-// while another is at a call.
+// Some are at a later call than others, with another source; and one warp writes its own source
+// while another is in a call.
 CHIME_KERNEL void many_calls(Context ctx, Regions to) {
   const Warp g;
   for (unsigned call = 0; call < 5; ++call) {

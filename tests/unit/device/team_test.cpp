@@ -1,5 +1,5 @@
-// Teams in kernels: their members, what their calls return, and how calls that cannot meet fail.
-// Members wait for members alone. Handles, entries and areas are made by hand.
+// Teams in kernels: their members, the results of calls, and how calls that cannot meet fail.
+// Members wait only for members. Handles, entries and areas are made by hand.
 #include "chime/device/coll/team.cuh"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(Handle, HasItsParts) {
   EXPECT_EQ(abi::team_index(kTeam), 3);
 }
 
-TEST_F(Threesome, EachMemberKnowsItsPlace) {
+TEST_F(Threesome, EachMemberHasItsPlace) {
   for (int rank = 0; rank < 3; ++rank) {
     const Context& ctx = job.context(pes[static_cast<std::size_t>(rank)]);
     for (const chime_team_t handle : {kTeam, lane(kTeam, 1)}) {
@@ -142,8 +142,8 @@ TEST_F(Threesome, MeetsWithoutTheOther) {
   }
 }
 
-// Two blocks of each PE, one in each lane: a PE's block in lane 1 comes when its own has met nine
-// times in lane 0, which it could not if the lanes had one area.
+// Two blocks of each PE, one in each lane: a PE's block in lane 1 comes after nine meetings of its
+// own in lane 0, which would be impossible if the lanes shared an area.
 CHIME_KERNEL void meet_in_both_lanes(Context ctx, std::atomic<int>* turns, int* successes) {
   const auto mine = static_cast<int>(exec::block_rank());
   for (int turn = 0; turn < 10; ++turn) {
@@ -170,7 +170,7 @@ TEST_F(Threesome, LanesMeetApart) {
   EXPECT_EQ(successes, 3 * 2 * 10);
 }
 
-// An entry that another team has had: what that one's last meeting stored ends no wait of this one.
+// An entry of an earlier team: the values of that team's last meeting end no wait of this one.
 TEST_F(Threesome, MeetingsCountFromTheTeamsFirst) {
   constexpr std::uint64_t kFirst = std::uint64_t{7} << 40;
   for (const int pe : pes) {
@@ -188,7 +188,7 @@ TEST_F(Threesome, MeetingsCountFromTheTeamsFirst) {
 
 TEST_F(Threesome, ATimeOutNamesMemberAndTeamAndEndsIt) {
   Context& ctx = job.context(2);
-  ctx.pe.wait_timeout_ns = 20'000'000;  // nobody else comes
+  ctx.pe.wait_timeout_ns = 20'000'000;  // no other PE comes
   EXPECT_EQ(team_barrier(ctx, Thread{}, lane(kTeam, 1)), CHIMEX_ERR_ABORTED);
   EXPECT_EQ(job.error(2).pe, 3);
   EXPECT_EQ(job.error(2).address, reinterpret_cast<std::uint64_t>(&area(2, 1).flags[0].arrived));
@@ -198,7 +198,7 @@ TEST_F(Threesome, ATimeOutNamesMemberAndTeamAndEndsIt) {
     EXPECT_EQ(job.error(2).pe, 3);
     EXPECT_TRUE(failed(2, CHIMEX_ERR_TIMEOUT, Fault::kTeamFailed));
   }
-  // Another team of the PE's goes on.
+  // Another team of the PE goes on.
   const std::vector<std::int32_t> alone = {2};
   job.add_team(abi::team_handle(4, 1), alone);
   EXPECT_EQ(team_sync(ctx, Thread{}, abi::team_handle(4, 1)), CHIMEX_OK);
@@ -221,7 +221,7 @@ TEST_F(Threesome, ADeadPeElsewhereEndsNoWait) {
   EXPECT_TRUE(failed(0, CHIMEX_ERR_TIMEOUT, Fault::kWait));
 }
 
-// The second that dies is a member; the first, which the job names, is none.
+// The second dead PE is a member; the first, which the job names, is none.
 TEST_F(Threesome, TheSecondDeadPeEndsTheWaitsOfItsTeams) {
   job.bury(1);
   job.bury(2);
@@ -264,8 +264,8 @@ TEST_F(Threesome, InACheckedJobASecondCallInALaneIsNamed) {
   EXPECT_EQ(area(2).in_use, 0u);
 }
 
-// Two blocks of PE 2 in one lane. The others come when one of them has been refused: so the call of
-// the other, which began first, still waits.
+// Two blocks of PE 2 in one lane. The others come after one block was refused: so the other's call,
+// which began first, still waits.
 CHIME_KERNEL void meet_and_count(Context ctx, std::atomic<int>* met, std::atomic<int>* refused) {
   ++*(team_sync(ctx, Block{}, kTeam) == CHIMEX_OK ? met : refused);
 }
@@ -287,7 +287,7 @@ TEST_F(Threesome, InACheckedJobTheSecondOfTwoBlocksInALaneIsRefused) {
   EXPECT_EQ(area(2).epoch, 1u);
 }
 
-// Each message of a meeting sets one flag, which no other one sets.
+// Each message of a meeting sets a separate flag.
 int messages_of(const std::vector<const abi::SyncArea*>& areas, std::uint64_t epoch) {
   int messages = 0;
   for (const abi::SyncArea* const each : areas)
@@ -351,7 +351,7 @@ TEST(Meeting, ThatFailsReturnsNoSuccess) {
 
 // ---- Agreement ----------------------------------------------------------------------------------
 
-// Each of n PEs brings its own number and lacks a bit of its own; all agree, turn after turn.
+// Each of n PEs has its own number and lacks a bit of its own; all agree, turn after turn.
 void expect_agreement(int n_pes) {
   constexpr unsigned kWords = 3;
   FakeJob job(n_pes);
@@ -389,7 +389,7 @@ TEST(Agreement, IsSoInWeakMemory) {
   }
 }
 
-// PE 1's arrival comes, and its words do not.
+// PE 1's arrival comes, but its words do not.
 TEST(Agreement, FailsWithoutThePeersWords) {
   FakeJob job(2);
   for (int pe = 0; pe < 2; ++pe) {
@@ -406,7 +406,7 @@ TEST(Agreement, FailsWithoutThePeersWords) {
   EXPECT_EQ(job.error(0).pe, 1);
 }
 
-// A member that has not agreed: the one that has confirms nothing.
+// If one member has not agreed, the other confirms nothing.
 TEST(Agreement, IsNotConfirmedWithoutAMember) {
   FakeJob job(2);
   Context& ctx = job.context();

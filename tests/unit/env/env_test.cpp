@@ -1,4 +1,4 @@
-// The table of environment variables: parsing, defaults, refusals, and that it is complete.
+// The table of environment variables: parsing, defaults, refusals, and completeness.
 #include "host/settings/env.hpp"
 
 #include <gmock/gmock.h>
@@ -133,8 +133,8 @@ TEST(Environment, TheNicsVariablesAreRead) {
   EXPECT_FALSE(settings_with({}).nic.is_off());
 }
 
-// Users write the one where they have seen the other.
-TEST(Environment, OffAndNoneAreOneWordForEachWayToPeers) {
+// Users may write either word for the other.
+TEST(Environment, OffAndNoneAreOneWordForEachPathToPeers) {
   for (const char* const word : {"off", "none"}) {
     EXPECT_TRUE(settings_with({{"CHIME_NIC", word}}).nic.is_off()) << word;
     EXPECT_TRUE(settings_with({{"CHIME_P2P", word}}).p2p.is_off()) << word;
@@ -251,7 +251,7 @@ Lookup lookup_in(const Pairs& environment) {
   };
 }
 
-// What a program by NVSHMEM's names reads for Chime's variable; "unset" if nothing.
+// The value of Chime's variable in a program with NVSHMEM's names; "unset" if none.
 std::string read_by_nvshmem(const Pairs& environment, const char* variable) {
   return by_nvshmems_variables(variable, lookup_in(environment)).value_or("unset");
 }
@@ -299,7 +299,7 @@ TEST(NvshmemVariables, HaveTheirMeaningInAProgramByNvshmemsNames) {
   }
 }
 
-TEST(NvshmemVariables, ThatMeanNothingHereLeaveTheDefaultAndAreTold) {
+TEST(NvshmemVariables, ThatMeanNothingHereLeaveTheDefaultAndAreReported) {
   const std::tuple<const char*, const char*, const char*> rows[] = {
       {"NVSHMEM_SYMMETRIC_SIZE", "much", "CHIME_SYMMETRIC_SIZE"},
       {"NVSHMEM_DISABLE_P2P", "perhaps", "CHIME_P2P"},
@@ -354,7 +354,7 @@ TEST(Environment, EveryRowHasASentence) {
   }
 }
 
-// A name that stands as a string in the sources is read or set there, and must have a row.
+// A name in a string of the sources is read or set there, and needs a row.
 TEST(Environment, EveryVariableThatTheSourcesNameIsInTheTable) {
   std::set<std::string, std::less<>> known, named;
   for (const Variable& variable : variables()) known.emplace(variable.name);

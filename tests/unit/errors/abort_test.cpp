@@ -1,5 +1,5 @@
-// The abort word says nothing before its cause is whole. The one who raises it is stopped in the
-// middle: what it writes lies on two pages, and the first access to the second one traps.
+// The abort word shows nothing before its cause is complete. The thread that raises it is stopped
+// in the middle: its record lies on two pages, and the first access to the second one traps.
 #include "host/errors/abort.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 const std::size_t kPage = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
-// An abort word whose second part, from 64 bytes on, lies on a page of its own.
+// An abort word whose second part, from 64 bytes on, lies on a separate page.
 class WordOnTwoPages {
  public:
   WordOnTwoPages()
@@ -63,7 +63,7 @@ TEST(AbortWord, IsPublishedWhenItsCauseIsWhole) {
   EXPECT_EQ(published->exit_code, 3);
 }
 
-TEST(AbortWord, OneThatIsOnlyClaimedTellsNoCause) {
+TEST(AbortWord, OneThatIsOnlyClaimedHasNoCause) {
   abi::AbortWord word{};
   word.raised = 1;
   EXPECT_FALSE(abort_cause(word));

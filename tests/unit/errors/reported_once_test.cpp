@@ -15,7 +15,7 @@ int times_told(ReportedOnce& abort, int pe) {
   return times;
 }
 
-TEST(ReportedOnce, TellsOfEachPeOnce) {
+TEST(ReportedOnce, ReportsEachPeOnce) {
   ReportedOnce abort;
   EXPECT_EQ(times_told(abort, 0), 1);
   EXPECT_EQ(times_told(abort, 0), 0);
@@ -23,22 +23,22 @@ TEST(ReportedOnce, TellsOfEachPeOnce) {
   EXPECT_EQ(times_told(abort, 0), 0) << "as before another one was lost";
 }
 
-TEST(ReportedOnce, AnAbortThatNobodyIsToBlameForIsTold) {
+TEST(ReportedOnce, AnAbortThatNoPeCausedIsReported) {
   ReportedOnce abort;
   EXPECT_EQ(times_told(abort, -1), 1);
   EXPECT_EQ(times_told(abort, -1), 0);
 }
 
-// There may be no memory for the words.
-TEST(ReportedOnce, WhatWasThrownWhileItWasToldIsToldAgain) {
+// Memory for the message may run out.
+TEST(ReportedOnce, AReportThatThrewIsRepeated) {
   ReportedOnce abort;
   EXPECT_THROW(abort.report(1, [] { throw std::runtime_error("no words"); }), std::runtime_error);
   EXPECT_EQ(times_told(abort, 1), 1);
   EXPECT_EQ(times_told(abort, 1), 0);
 }
 
-// A thread that ended the process because another one had begun to say why would end it in silence.
-TEST(ReportedOnce, NobodyReturnsBeforeItIsTold) {
+// If a thread ended the process because another one had begun the report, it would end silently.
+TEST(ReportedOnce, NoThreadReturnsBeforeTheReport) {
   for (int round = 0; round < 50; ++round) {
     ReportedOnce abort;
     std::atomic<bool> has_begun{false}, is_told{false};

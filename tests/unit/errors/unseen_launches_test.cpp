@@ -1,4 +1,4 @@
-// Failed launches that two threads have not looked at: each thread's are its own.
+// Failed launches that two threads have not checked: each thread has its own.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ std::string told() {
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(UnseenLaunches, AreForgottenByTheThreadThatAsksAlone) {
+TEST(UnseenLaunches, AreClearedOnlyForTheThreadThatQueries) {
   launch_failed_unseen("a grid that is too large");
   std::thread([] {
     launch_failed_unseen("a grid that is too large");

@@ -1,12 +1,12 @@
-// PEs that a fabric alone connects, and that find each other when they are first touched
-// (CHIME_CONNECT=lazy): first_touch_pe <case>. Prints what is not so.
+// PEs that only a fabric connects, and that find each other at the first touch
+// (CHIME_CONNECT=lazy): first_touch_pe <case>. Prints each failed check.
 //
 //   all            each pair from both ends at once, by kernels: data, and atomics
 //   host           likewise by host operations, and only after a while
-//   signals        a put's signal is the first that a peer hears of its PE: the data is there
-//   two_providers  PE 1 has another than the others: none that knows it reaches it, all others do
+//   signals        a put's signal is the first message from its PE: the data is there
+//   two_providers  PE 1 has another provider: it and the others do not reach each other
 //   one_without    PE 1 has no fabric
-//   first_without  PE 0 has none: the job goes by none
+//   first_without  PE 0 has none: the job uses none
 #include <chime/chime.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ int failures = 0;
     }                                                                                              \
   } while (false)
 
-constexpr std::size_t kLong = 40'000;  // bytes: no message
+constexpr std::size_t kLong = 40'000;  // bytes: not a message
 constexpr int kMostPes = 16;
 
 struct Memory {
@@ -108,7 +108,7 @@ void signals(Memory* memory, const char* mine) {
   exec::device_synchronize();
 }
 
-// What a host operation on it says.
+// The error of a host operation on it.
 void fails_with(Memory* memory, int pe, const char* words) {
   chimex_clear_last_error();
   chime_uint64_p(&memory->words[chime_my_pe()], 1, pe);
@@ -129,7 +129,7 @@ void reaches(Memory* memory, int pe) {
   CHECK(chimex_pe_status(pe) == CHIMEX_OK);
 }
 
-// PE `odd` is not like the others, which reach each other.
+// PE `odd` differs from the others, which reach each other.
 void all_but(Memory* memory, int odd, const char* words, const char* words_of_odd) {
   const int me = chime_my_pe();
   for (int round = 0; round < 2; ++round)
@@ -169,7 +169,7 @@ int main(int, char** arguments) {
   if (what == "one_without") all_but(memory, 1, "it has no fabric: ", "this PE has no fabric: ");
   if (what == "first_without" && chime_my_pe() != 0)
     fails_with(memory, chime_my_pe() == 1 ? 2 : 1, "as PE 0 has none: ");
-  chime_free(mine);  // all have come so far
+  chime_free(mine);  // all PEs have reached this point
   chime_finalize();
   return failures == 0 ? 0 : 1;
 }

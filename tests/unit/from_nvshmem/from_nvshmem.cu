@@ -1,5 +1,5 @@
-// A program as it comes from NVSHMEM, line by line in the words of docs/renaming.md: each PE sends
-// its right neighbour a row with a signal, three times, by three ways to launch.
+// A program from NVSHMEM, ported line by line by docs/renaming.md: each PE sends its right
+// neighbour a row with a signal, three times, with three kinds of launch.
 #include <chime/chime.h>
 
 #include <cstdint>

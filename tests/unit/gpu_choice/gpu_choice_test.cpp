@@ -1,5 +1,5 @@
-// Which GPU each PE of a node takes, and what it says of it. The tables' answers are written by
-// hand, from the picture of the machine.
+// The GPU of each PE of a node, and the message about it. The tables' answers are written by hand,
+// from the picture of the machine.
 #include "host/gpu/gpu_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Pe {
   std::vector<std::string> sees = kAll;
 };
 
-// As PEs do it: each looks by itself, and hears of the others by their words.
+// As PEs do it: each chooses by itself, and gets the others' messages.
 std::vector<std::string> taken(const std::vector<Pe>& node, const topology::Machine& machine) {
   std::vector<SeenGpus> told;
   for (const Pe& pe : node)
@@ -61,7 +61,7 @@ TEST_F(GpuChoice, IsNearAndEven) {
       {"all to one package: no GPU idles while another has two",
        {{kSecond}, {kSecond}, {kSecond}, {kSecond}},
        {kC, kD, kA, kB}},
-      {"who is bound is near, whoever comes first",
+      {"a bound PE is near, in whatever order PEs come",
        {{kEverywhere}, {kFirst}, {kFirst}, {kSecond}},
        {kD, kA, kB, kC}},
       {"two rounds, each near",
@@ -83,7 +83,7 @@ TEST_F(GpuChoice, IsNearAndEven) {
   for (const auto& row : rows) EXPECT_EQ(taken(row.node, machine), row.gpus) << row.what;
 }
 
-// In turn by place, wherever they run: the rule where hwloc, or its knowledge of devices, is
+// In turn by place, wherever the PEs run: the rule where hwloc, or its device information, is
 // missing.
 TEST_F(GpuChoice, IsInTurnWhereNothingIsKnownOfNearness) {
   const std::vector<Pe> node{{kSecond}, {kSecond}, {kFirst}, {kFirst}, {kFirst}, {kSecond}};

@@ -1,4 +1,4 @@
-// In a checked job nothing is allocated while a kernel runs; who does is named, with the kernel.
+// In a checked job no call allocates while a kernel runs; one that does is named, with the kernel.
 #include "host/gpu/device_activity.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ CHIME_KERNEL inline void run_until_told(const std::uint32_t* end) {
   while (exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(end) == 0) exec::pause();
 }
 
-// A kernel that runs while this lives.
+// A kernel that runs while this exists.
 struct RunningKernel {
   RunningKernel() {
     const exec::Status status =

@@ -1,5 +1,5 @@
-// Whose state the units of a process hold, on GPUs that are two in name only: each has a copy of a
-// unit, and a thread fills that of its current device.
+// The states in the units of a process, on GPUs that are two in name only: each has a copy of a
+// unit, and a thread fills the copy of its current device.
 #include "host/pe/device_state_registry.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ class NamedGpu final : public GpuApart {
   const std::string address_;
 };
 
-// What a unit's variable holds on a device: -1 is nobody, as before anybody fills it.
+// The contents of a unit's variable on a device: -1 is no PE, as before it is filled.
 std::map<std::string, int> held;
 bool is_loaded;
 
@@ -107,7 +107,7 @@ TEST_F(TuRegistry, AUnitHoldsThePeOfItsGpuUntilThatLeaves) {
   EXPECT_EQ(held_on("first"), -1);
 }
 
-// Whatever device the caller's thread has: it is the first all the time.
+// The caller's current device does not matter: it is the first all the time.
 TEST_F(TuRegistry, EachGpuHoldsItsOwnPe) {
   add_unit();
   device_state_registry::fill_all(of_pe(0), first_);
@@ -136,7 +136,7 @@ TEST_F(TuRegistry, AUnitThatComesLateIsFilledOnEveryGpu) {
   EXPECT_EQ(held_on("second"), 1);
 }
 
-// A unit that comes later may come while kernels run, which loading might wait for.
+// A late unit may come while kernels run, and loading might wait for them.
 TEST_F(TuRegistry, KernelsAreLoadedAtInit) {
   add_unit();
   device_state_registry::fill_all(of_pe(0), first_);
@@ -151,7 +151,7 @@ TEST_F(TuRegistry, KernelsAreLoadedAtInit) {
   device_state_registry::finalize_module(module, second_);
 }
 
-TEST_F(TuRegistry, KernelsThatCannotBeLoadedAreToldOnceAndRunAllTheSame) {
+TEST_F(TuRegistry, KernelsThatCannotBeLoadedAreReportedOnceAndStillRun) {
   add_unit();
   first_.is_old = second_.is_old = true;
   testing::internal::CaptureStderr();
@@ -180,7 +180,7 @@ TEST_F(TuRegistry, OneThatIsNotLoadedYetIsFilledLater) {
   EXPECT_EQ(held_on("second"), 1);
 }
 
-// As a unit's, but that what lies there may have become another's.
+// Like a unit's, but its memory may belong to another object later.
 TEST_F(TuRegistry, AModuleHoldsWhatUnitsHoldAsLongAsItIsThere) {
   Context state;
   state.size = kAbiVersion;

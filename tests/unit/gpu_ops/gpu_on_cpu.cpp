@@ -22,7 +22,7 @@ std::atomic<bool> captured{false};
 
 constexpr std::size_t kGuard = 4096;
 constexpr std::byte kGuardByte{0x5a};
-thread_local std::span<std::byte> behind_the_room;  // of the PE whose thread it is
+thread_local std::span<std::byte> behind_the_room;  // of the PE of this thread
 
 // A launch as the driver keeps it: the arguments are copied.
 template <class Call>
@@ -63,7 +63,7 @@ std::function<void()> launch_of(LibraryKernel kernel, void** arguments) {
   return {};
 }
 
-// What kernels reach beside the heap.
+// The memory besides the heap that kernels reach.
 struct Reached {
   std::mutex mutex;
   std::map<const std::byte*, std::size_t> ranges;
@@ -81,7 +81,7 @@ Reached& reached() {
   return the_reached;
 }
 
-// What the CPU device has no word for: a call of the host in the stream tells of the point.
+// Replaces an event, which the CPU device lacks: a host call in the stream marks the point.
 class CountedMark final : public StreamMark {
  public:
   explicit CountedMark(Gpu& cpu) : cpu_(cpu) {}

@@ -1,5 +1,5 @@
-// Host operations on GPU heaps speak to the device through the Gpu seam alone: here gpu_on_cpu.hpp
-// stands behind it.
+// Host operations on GPU heaps use the device only through the Gpu interface: here gpu_on_cpu.hpp
+// implements it.
 #include "host/ops/gpu/gpu_ops.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST_F(GpuOps, SignalsAreSetAndAdded) {
 
 struct AmoRow {
   chime_amo_op op;
-  bool gives_old;  // also when it is not asked for
+  bool gives_old;  // also if not requested
   std::uint64_t (*result)(std::uint64_t word, std::uint64_t operand);
 };
 const AmoRow kAmoRows[] = {
@@ -87,7 +87,7 @@ const AmoRow kAmoRows[] = {
 
 template <class T>
 void run_amo_rows() {
-  // The neighbours of the word show an operation that is too wide.
+  // The neighbours of the word reveal an operation that is too wide.
   auto* const words = static_cast<T*>(chime_calloc(3, sizeof(T)));
   const T start = static_cast<T>(0xf0f0f0f0f0f0f0ffu),
           operand = static_cast<T>(0x8fff00ff0fff0f01u);
@@ -100,7 +100,7 @@ void run_amo_rows() {
       EXPECT_EQ(words[1], static_cast<T>(row.result(start, operand))) << "operation " << row.op;
       EXPECT_EQ(words[0], 0u);
       EXPECT_EQ(words[2], 0u);
-      if (row.op == CHIME_AMO_SET) continue;  // gives nothing
+      if (row.op == CHIME_AMO_SET) continue;  // returns nothing
       EXPECT_EQ(old, fetch || row.gives_old ? start : 0u) << "operation " << row.op;
     }
   }
@@ -137,7 +137,7 @@ TEST_F(GpuOps, AtomicsOfManyThreadsAreAllCounted) {
       for (int n = 0; n < kTimes; ++n) sums[i] += chime_uint64_atomic_fetch_inc(word, 0);
     });
   for (std::thread& thread : threads) thread.join();
-  // Each old value was given to one thread: 0 + 1 + ... + (n - 1).
+  // Each old value went to one thread: 0 + 1 + ... + (n - 1).
   constexpr std::uint64_t kAll = kThreads * kTimes;
   EXPECT_EQ(std::accumulate(sums, sums + kThreads, std::uint64_t{0}), kAll * (kAll - 1) / 2);
 }
@@ -184,7 +184,7 @@ TEST_F(GpuOps, ElementsAndWaitsOnAStreamAreKernels) {
   chimex_clear_last_error();
   chimex_signal_wait_until_on_stream(words + 7, CHIME_CMP_EQ, 1, stream);
   chimex_uint64_p_on_stream(words + 1, 7, 0, stream);
-  EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);  // what another stream has been given is done
+  EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);  // work given to another stream is done
   EXPECT_EQ(chime_uint64_g(words + 1, 0), 0u) << "before its turn";
   chimex_signal_op(words + 7, 1, CHIME_SIGNAL_SET, 0);
   chimex_uint64_iput_on_stream(words + 2, words, 2, 1, 2, 0, stream);
@@ -271,7 +271,7 @@ class GpuOpsWithBounds : public GpuOps {
     unsetenv("CHIME_CHECK");
   }
 
-  // Whether a call since the last question was refused for that.
+  // Whether a call since the last check was refused for that.
   static bool is_refused() {
     const bool is_for_bounds =
         std::string(chimex_last_error()).find("(CHIME_CHECK=2)") != std::string::npos;
@@ -298,7 +298,7 @@ TEST_F(GpuOpsWithBounds, LetWhatIsRight) {
   EXPECT_FALSE(is_refused());
 }
 
-// At the PE, then here.
+// The end at the PE, then the end here.
 TEST_F(GpuOpsWithBounds, RefuseBytesBeyond) {
   chime_putmem(first, second, 521, 0);
   EXPECT_TRUE(is_refused());
@@ -335,7 +335,7 @@ TEST_F(GpuOpsWithBounds, RefuseWordsBeyond) {
   EXPECT_TRUE(is_refused());
 }
 
-// A signal comes behind its data, or not at all.
+// A signal follows its data, or is not sent.
 TEST_F(GpuOpsWithBounds, RefuseDataBeyondAndItsSignal) {
   chime_putmem_signal(first, second, 521, word(second), 1, CHIME_SIGNAL_SET, 0);
   EXPECT_TRUE(is_refused());

@@ -1,4 +1,4 @@
-// A heap in memory that was used before.
+// A heap in used memory.
 #include "host/memory/heap.hpp"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ TEST_F(HeapWithBounds, SaysWhichAllocationIsLeft) {
                                   "allocation? (CHIME_CHECK=2)");
 }
 
-// Two that lie side by side are two.
+// Two allocations side by side are two.
 TEST_F(HeapWithBounds, HoldsAnAllocationToItsLastByte) {
   const std::byte* const a = heap.allocate(32, 16);
   const std::byte* const b = heap.allocate(32, 16);

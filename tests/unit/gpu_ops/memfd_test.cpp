@@ -1,4 +1,4 @@
-// What is said where the system refuses memory: what it was for. It was "the heap" for all of it.
+// The message where the system refuses memory: its purpose. It was "the heap" in all cases.
 #include "host/gpu/memfd.hpp"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// For files, which shared memory counts as.
+// A limit of files, which includes shared memory.
 class Limit {
  public:
   explicit Limit(rlim_t bytes) {
@@ -64,7 +64,7 @@ std::size_t count_mappings() {
   return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
 }
 
-// Addresses are reserved with room for the alignment, on both sides.
+// Address ranges are reserved with room for the alignment, on both sides.
 TEST(Memfd, LeavesNoAddressesBehind) {
   constexpr std::size_t kAlignment = std::size_t{16} << 20;
   const auto map_some = [] {

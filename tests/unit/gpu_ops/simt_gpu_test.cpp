@@ -1,5 +1,5 @@
 // Signals that the CPU device's driver adds are atomic: another processor adds after each of its
-// instructions, and nothing is lost.
+// instructions, and no add is lost.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// The table of teams: what kernels read of a team, and which entries are given out.
+// The table of teams: the data that kernels read, and the entries that are given out.
 #include "host/teams/team_table.hpp"
 
 #include <gtest/gtest.h>
@@ -58,11 +58,11 @@ TEST_F(Table, ShowsKernelsAStrideOrAList) {
   EXPECT_EQ(list.my_rank, 0);
   ASSERT_NE(list.pes, nullptr);
   EXPECT_EQ(std::vector<int>(list.pes, list.pes + 3), pes);
-  // A list that is a stride is none.
+  // A list that is a stride is stored as a stride.
   EXPECT_EQ(entry(make(Members(std::vector{0, 2, 4}))).pes, nullptr);
 }
 
-// Areas and words of different teams, and what the program may allocate, have no byte in common.
+// Areas and words of different teams, and the program's memory, have no byte in common.
 TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
   std::vector<std::pair<std::byte*, std::byte*>> taken;
   std::vector<chime_team_t> teams = {CHIME_TEAM_WORLD};
@@ -98,7 +98,7 @@ TEST_F(Table, GivesNoEntryWhoseTeamHasFailed) {
   const chime_team_t failed = make(Members(Triplet{0, 1, 6}));
   table.remove(failed, true);
   EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 8);
-  // Nor one whose members failed to make another team of themselves.
+  // Nor an entry whose members failed to make another team of themselves.
   const chime_team_t parent = make(Members(Triplet{0, 1, 6}));
   entry(parent).areas[kShape.lanes].failed = 1;
   table.remove(parent, false);
@@ -126,10 +126,10 @@ TEST_F(Table, LeavesTheEntryFreeWhereThisPeIsNoMember) {
   EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 7);
 }
 
-// Two teams of one call: those of the entries that all have free, and this PE's own are others.
+// Two teams of one call take entries that all PEs have free, not this PE's first free ones.
 TEST_F(Table, TakesWhatAllHaveFree) {
   TeamProposal agreed = table.propose();
-  agreed.free[0] &= ~std::uint64_t{0b1110000000};  // 7, 8 and 9 are another one's
+  agreed.free[0] &= ~std::uint64_t{0b1110000000};  // 7, 8 and 9 belong to another team
   const TeamTable::Plan plans[] = {{Members(Triplet{0, 1, 2})}, {Members(Triplet{0, 1, 6})}};
   EXPECT_EQ(table.accept(agreed, plans),
             (std::vector<chime_team_t>{CHIME_TEAM_INVALID, abi::team_handle(11, 1)}));
@@ -138,7 +138,7 @@ TEST_F(Table, TakesWhatAllHaveFree) {
   EXPECT_FALSE(table.has_room(agreed, 2));
 }
 
-// A later team of an entry begins above all that an earlier one of these members has counted.
+// A later team of an entry begins above all counts of earlier teams of these members.
 TEST_F(Table, NumbersTeamsInTheOrderOfTheirMaking) {
   const chime_team_t first = make(Members(Triplet{0, 1, 6}));
   const std::uint64_t epoch = entry(first).first_epoch;
@@ -146,7 +146,7 @@ TEST_F(Table, NumbersTeamsInTheOrderOfTheirMaking) {
   table.remove(first, false);
   TeamProposal agreed = table.propose();
   EXPECT_EQ(agreed.last, 1u);
-  agreed.last = 41;  // another member has helped to make more
+  agreed.last = 41;  // another member has made more teams
   const TeamTable::Plan plan = {Members(Triplet{0, 1, 6})};
   const chime_team_t later = table.accept(agreed, std::span(&plan, 1))[0];
   EXPECT_EQ(abi::team_index(later), abi::team_index(first));
@@ -164,7 +164,7 @@ TEST_F(Table, FindsTheTeamOfAnAddress) {
   EXPECT_EQ(team_at(&entry(team).areas[4]), std::nullopt);  // of no team
   EXPECT_EQ(team_at(heap.base()), std::nullopt);
   EXPECT_EQ(team_at(heap.base() + heap.bytes() - 1), std::nullopt);
-  EXPECT_EQ(table.words(team | 3 << 12), table.words(team));  // where its members agree
+  EXPECT_EQ(table.words(team | 3 << 12), table.words(team));  // the members' agreements
   EXPECT_EQ(table.words(team), "team 1048583 (PEs 0-5)");
   EXPECT_EQ(table.words(99), "team 99");
 }

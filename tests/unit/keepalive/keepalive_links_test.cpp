@@ -1,5 +1,5 @@
-// Nodes with real connections, all in this process. The host that is lost is one that never was: a
-// socket of this machine that answers nobody.
+// Nodes with real connections, all in this process. The lost host never existed: a socket of this
+// machine that never answers.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr auto kSilence = 1000ms;
 constexpr auto kPatience = 30s;
 constexpr int kPes = 6;
-constexpr int kLost = 5;  // above it is the node of PE 2
+constexpr int kLost = 5;  // the node of PE 2 is above it
 
 net::Address loopback() { return net::Address::internet("127.0.0.1", 0); }
 
@@ -58,7 +58,7 @@ class SilentHost {
   std::list<net::Descriptor> waiting_;
 };
 
-// PEs 0 and 1, 2 and 3, 4: each on a node. Who asks for a node's record is answered, as by a
+// PEs 0 and 1, 2 and 3, 4: each on a node. A request for a node's record is answered, as by a
 // launcher.
 class Nodes {
  public:
@@ -116,7 +116,7 @@ class Nodes {
                                .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
     links_[at(pe)]->start();
   }
-  // Once there is a record of that node, and while the asker is there.
+  // Once that node has a record, and while the requesting PE exists.
   void answer(int pe, int wanted) {
     if (wanted == kLost || !links_[at(pe)]) return;
     const auto record = records_.find(node_of(wanted).front());
@@ -125,7 +125,7 @@ class Nodes {
 
   const net::Token token_ = net::random_token();
   const net::Bytes secret_{token_.begin(), token_.end()};
-  std::mutex mutex_;  // guards the words below that are no atomics
+  std::mutex mutex_;  // guards the members below that are not atomic
   std::map<int, int> wanted_;
   std::map<int, net::Bytes> records_;
   std::array<std::atomic<int>, kLost> lost_{};
@@ -141,7 +141,7 @@ TEST(KeepaliveLinks, AllPesOfAllNodesHearOfALostHost) {
   for (int pe = 0; pe < kLost; ++pe) EXPECT_EQ(nodes.told(pe), 1);
 }
 
-// Of two leaders the second, and the one above it: their nodes' other PEs take their places. Also
+// The second of two leaders, and the one above it, end: other PEs of their nodes take over. Also
 // where the leaders end before they have found each other.
 class Successors : public testing::TestWithParam<std::chrono::milliseconds> {};
 
@@ -167,7 +167,7 @@ TEST(KeepaliveLinks, ANodeWhosePesHaveAllLeftIsNotLost) {
   for (const int pe : {0, 1, 4}) EXPECT_EQ(nodes.told(pe), 0);
 }
 
-// Number of this process's sockets.
+// The number of this process's sockets.
 int sockets() {
   int n = 0;
   for (int fd = 0; fd < 1024; ++fd) {

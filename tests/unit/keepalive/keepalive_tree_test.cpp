@@ -1,5 +1,5 @@
-// Which hosts are lost, and whether all hear of it: many PEs without sockets, whose messages take
-// random times, whose hosts die, whose processes die or are stopped at random moments.
+// Which hosts are lost, and whether all PEs learn of it: many PEs without sockets, with random
+// message delays; hosts die, and processes die or stop at random moments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using Link = KeepaliveTree::Link;
 using End = KeepaliveTree::End;
 using testing::SizeIs;
 
-// TSan has nothing to see here: one thread plays all PEs. ASan looks at memory and not at the
+// TSan has nothing to check here: one thread plays all PEs. ASan checks memory and not the
 // protocol.
 constexpr int kSeeds = CHIME_SIMT_TSAN ? 20 : CHIME_SIMT_ASAN ? 100 : 400;
 
@@ -67,7 +67,7 @@ class Job {
     now_ = time;
   }
 
-  // At `time`: no power any more.
+  // The host loses power at `time`.
   void kill_host(int host, int time) {
     later(time - now_, [this, host] {
       cut(host);
@@ -75,11 +75,11 @@ class Job {
       for (const int pe : pes_of(host)) pes_[at(pe)]->is_dead = true;
     });
   }
-  // It runs on, and nothing gets to it or from it.
+  // The host runs on, but no message reaches or leaves it.
   void cut_host_off(int host, int time) {
     later(time - now_, [this, host] { cut(host); });
   }
-  // Where the host has others that live.
+  // Kills the process of a leader whose host has other living ones.
   void kill_leader(int host, int time) {
     later(time - now_, [this, host] {
       Host& h = hosts_[at(host)];
@@ -95,7 +95,7 @@ class Job {
       later(pause(1, 100), [this, host, next = h.leader] { take_seat(host, next); });
     });
   }
-  // It does nothing from `time` on for `length`; its kernel answers.
+  // It stops at `time` for `length`; its kernel still answers.
   void stop(int pe, int time, int length) {
     later(time - now_, [this, pe, length] {
       ++pes_[at(pe)]->stops;
@@ -163,7 +163,7 @@ class Job {
     bool leads = false;  // it listens
     bool is_cut = false, is_dead = false;
   };
-  // A connection. Each end knows it by the same number.
+  // A connection. Both ends use the same number for it.
   struct Wire {
     int ends[2];
     int last_arrival[2] = {0, 0};  // at each: messages stay in order
@@ -180,7 +180,7 @@ class Job {
   void later(int delay, std::function<void()> event) {
     events_.emplace(std::pair{now_ + delay, next_event_++}, std::move(event));
   }
-  // What `pe` does, unless it is dead; when it goes on, if it is stopped.
+  // An action of `pe`, unless it is dead; if it is stopped, after it continues.
   void for_pe(int pe, int delay, std::function<void()> what) {
     later(delay, [this, pe, what = std::move(what)] {
       Pe& p = *pes_[at(pe)];
@@ -227,7 +227,7 @@ class Job {
 
   void try_to_reach(Pe& from, int node, int number, int silent_at) {
     if (!from.still_reaches(node, number)) return;
-    const int host = host_of(node);  // a node goes by a PE of it
+    const int host = host_of(node);  // a PE stands for its node
     const auto again = [&, this](int delay) {
       for_pe(from.pe, delay, [this, &from, node, number, silent_at] {
         try_to_reach(from, node, number, silent_at);
@@ -242,7 +242,7 @@ class Job {
     const int leader = leader_of(host);
     from.open.erase(node);
     const Link link = connect(from.pe, leader);
-    for_pe(leader, pause(1, 5), [this, leader, link] {  // before what is sent over it
+    for_pe(leader, pause(1, 5), [this, leader, link] {  // before the first message over it
       if (wires_[link].is_up) pes_[at(leader)]->tree.on_link(link);
     });
     from.tree.on_reached(node, link);
@@ -289,7 +289,7 @@ class Job {
     }
   }
 
-  // Both ends find out by themselves.
+  // Both ends detect it by themselves.
   void cut(int host) {
     hosts_[at(host)].is_cut = true;
     for (auto& [link, wire] : wires_) {
@@ -310,7 +310,7 @@ class Job {
   std::map<Link, Wire> wires_;
 };
 
-// PEs on hosts in any order: in blocks, by turns, or as it comes.
+// PEs on hosts in any order: in blocks, by turns, or at random.
 std::vector<int> some_places(std::mt19937& random, int n_hosts) {
   std::vector<int> places;
   for (int host = 0; host < n_hosts; ++host) places.insert(places.end(), 1 + random() % 4, host);
@@ -324,7 +324,7 @@ std::set<int> pes_on(const Job& job, const std::set<int>& hosts) {
   return pes;
 }
 
-// Every PE that lives has named all PEs of these hosts, and no other.
+// Every living PE has reported all PEs of these hosts, and no other.
 void expect_told_of(const Job& job, const std::set<int>& hosts) {
   const auto expected = pes_on(job, hosts);
   for (int pe = 0; pe < job.n_pes(); ++pe) {
@@ -345,7 +345,7 @@ TEST(KeepaliveTree, NodesHaveOneConnectionLessThanTheyAre) {
   }
 }
 
-TEST(KeepaliveTree, EveryPeKnowsEveryNode) {
+TEST(KeepaliveTree, EveryPeHasEveryNode) {
   std::mt19937 random(1);
   Job job(some_places(random, 20), 1);
   job.run_until(kTreeStands);
@@ -368,7 +368,7 @@ TEST(KeepaliveTree, ALostHostIsNamedOnAllInTime) {
   }
 }
 
-// Parents with their own parents, leaves with the root, and all but one.
+// Parents with their own parents, leaves with the root, and all hosts but one.
 TEST(KeepaliveTree, AllHostsThatAreLostAreNamedAndNoOther) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

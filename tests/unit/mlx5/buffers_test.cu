@@ -1,5 +1,5 @@
-// Where memory of this PE lies makes no difference to what arrives; registered memory goes in one
-// request, other memory through Chime's own.
+// The place of this PE's memory does not change the data that arrives. Registered memory needs one
+// request; other memory goes through Chime's own.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ CHIME_HOST_DEVICE std::uint64_t posted_by(const Context& context, int pe) {
   return sum;
 }
 
-// What a kernel sees: a GPU's channels may lie in its memory.
+// The view of a kernel: a GPU's channels may lie in its memory.
 struct Seen {
   std::uint64_t posted;
   bool nic_carries;
@@ -43,8 +43,8 @@ Seen seen_by_kernel(Pe& pe) {
   return seen.read()[0];
 }
 
-// How many requests of kernels and of the host `move` takes, where the NIC carries it. Where it
-// does not: `otherwise`.
+// The number of requests of kernels and of the host for `move`, where the NIC carries it.
+// Otherwise: `otherwise`.
 template <class Move>
 std::uint64_t requests(Pe& pe, std::uint64_t otherwise, Move move) {
   const auto posted = [&] {
@@ -63,7 +63,7 @@ std::vector<std::byte> pattern(std::size_t bytes, int pe) {
   return data;
 }
 
-// Registered while it lives.
+// Registered while it exists.
 struct Registered {
   explicit Registered(void* memory, std::size_t bytes) : memory(memory) {
     EXPECT_EQ(chimex_buffer_register(memory, bytes), CHIMEX_OK) << chimex_last_error();
@@ -83,7 +83,7 @@ CHIME_KERNEL inline void get_here(CHIME_GRID_CONSTANT const Context context, std
 }
 
 // Puts `bytes` of `source` to the next PE and gets them back, by a kernel and by the host, each in
-// `least` requests or more, or in exactly one.
+// at least `least` requests, or in exactly one.
 void expect_moves(Pe& pe, Private<std::byte>& memory, bool in_one) {
   Symmetric<std::byte> target(kBytes);
   const std::vector<std::byte> mine = pattern(kBytes, pe.rank());
@@ -140,14 +140,14 @@ IN_EVERY_WORLD(Buffers, OthersGoThroughChimesOwn) {
     Private<std::byte> memory(kBytes);
     expect_moves(pe, memory, false);
     { const Registered registered(memory.data(), kBytes); }
-    expect_moves(pe, memory, false);  // forgotten
+    expect_moves(pe, memory, false);  // no longer registered
     EXPECT_EQ(chimex_buffer_register(memory.data(), kBytes / 2), CHIMEX_OK);
     expect_moves(pe, memory, false);  // half of it is not enough
     EXPECT_EQ(chimex_buffer_unregister_all(), CHIMEX_OK);
   });
 }
 
-// ---- Memory of a kernel's own -------------------------------------------------------------------
+// ---- A kernel's own memory ----------------------------------------------------------------------
 
 constexpr unsigned kWords = 4096;  // 16 KiB, in a stack of 64
 
@@ -158,7 +158,7 @@ struct Targets {
 
 CHIME_HOST_DEVICE unsigned word_at(unsigned i, int pe) { return i * 2654435761u + unsigned(pe); }
 
-// Overwritten when put_nbi returns: it has left by then.
+// Overwritten when put_nbi returns: the data has left by then.
 CHIME_DEVICE void put_and_spoil(const Context& context, unsigned* target, unsigned* source,
                                 int pe) {
   for (unsigned i = 0; i < kWords; ++i) source[i] = word_at(i, context.pe.my_pe);
@@ -166,7 +166,7 @@ CHIME_DEVICE void put_and_spoil(const Context& context, unsigned* target, unsign
   for (unsigned i = 0; i < kWords; ++i) source[i] = 0;
 }
 
-// What a get brings into `here` is what the peer was sent by `sender`.
+// The words of a get in `here` must be those that `sender` has put to the peer.
 CHIME_DEVICE unsigned count_wrong(const unsigned* here, int sender) {
   unsigned wrong = 0;
   for (unsigned i = 0; i < kWords; ++i) wrong += here[i] != word_at(i, sender);
@@ -226,8 +226,8 @@ IN_EVERY_WORLD(Buffers, StackAndSharedMemoryServeAllOperations) {
 
 // ---- Gigabytes ----------------------------------------------------------------------------------
 
-// More than two requests' worth, marked at every MiB and around the places where it is cut. CTest
-// gives the heap for it.
+// More than fits in two requests, marked at every MiB and around the cuts. CTest sets the heap's
+// size for it.
 IN_EVERY_WORLD(Buffers, GigabytesArriveWhole) {
   constexpr std::size_t kGiB = std::size_t{1} << 30, kAll = 5 * kGiB / 2 + 24;
   if (const char* size = std::getenv("CHIME_SYMMETRIC_SIZE"); !size || std::string(size) != "6G")
@@ -272,8 +272,8 @@ CHIME_KERNEL inline void put_until_told(CHIME_GRID_CONSTANT const Context contex
   *rounds = round;
 }
 
-// A table that changes is never half believed: a place that was never true would be refused by the
-// NIC, or bring other bytes.
+// A half-changed table is never used: the NIC would refuse an address that was never valid, or
+// bring other bytes.
 IN_EVERY_WORLD(Buffers, ComeAndGoWhileKernelsLookThemUp) {
   world.spawn(1, [](Pe& pe) {
     constexpr std::size_t kPiece = 256, kPieces = 64;
@@ -310,9 +310,9 @@ IN_EVERY_WORLD(Buffers, ComeAndGoWhileKernelsLookThemUp) {
   });
 }
 
-// ---- What is refused ----------------------------------------------------------------------------
+// ---- Refusals -----------------------------------------------------------------------------------
 
-// Says `words`, and with CHIME_LOG=off (CTest) prints nothing.
+// Reports `words`, and with CHIME_LOG=off (CTest) prints nothing.
 void expect_refused(int status, int expected, const char* words) {
   EXPECT_EQ(status, expected);
   EXPECT_NE(std::string(chimex_last_error()).find(words), std::string::npos) << chimex_last_error();

@@ -1,4 +1,4 @@
-// Which port is chosen, and what is said when there is none.
+// Which port is chosen, and the message when there is none.
 #include "host/transport/mlx5/nic/device_choice.hpp"
 
 #include <gmock/gmock.h>
@@ -41,14 +41,14 @@ std::string refusal(const std::vector<Candidate>& machine, const std::string& wa
 TEST(DeviceChoice, AutoIsTheFirstActiveMlx5Port) { EXPECT_EQ(chosen("auto"), "mlx5_1:1"); }
 
 TEST(DeviceChoice, AutoIsNearTheGpu) {
-  // Below the same bridge; else in the same package.
+  // Below the same bridge; otherwise in the same package.
   EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge 81:01.0"}}), "mlx5_3:1");
   EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge 81:00.0"}}), "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge c0:01.0"}}), "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {{"the machine", "package 0", "bridge 00:09.0"}}), "mlx5_1:1");
 }
 
-// All PEs sent by the first of them.
+// Before, all PEs used the first of them.
 TEST(DeviceChoice, PesTakeEquallyNearDevicesInTurn) {
   EXPECT_EQ(chosen("auto", {}, 1), "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {}, 2), "mlx5_3:1");

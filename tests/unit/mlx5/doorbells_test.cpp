@@ -1,4 +1,4 @@
-// Who rings, and that a doorbell left in a mailbox reaches its register, the latest one last.
+// Which side posts doorbells, and that one left in a mailbox reaches its register, latest last.
 #include "host/transport/mlx5/queues/doorbells.hpp"
 
 #include <gtest/gtest.h>
@@ -91,16 +91,16 @@ TEST(Doorbells, LeftInMailboxesReachTheirRegisters) {
     const auto writer = bells.start();
     for (std::uint64_t value = 1; value <= 200; ++value) {
       __atomic_store_n(first, value, __ATOMIC_RELEASE);
-      if (value % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it rests
+      if (value % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it sleeps
       ASSERT_TRUE(becomes(nic.page.words[3], value));
     }
-    EXPECT_EQ(load(nic.page.words[7]), 0u) << "nobody has rung it";
+    EXPECT_EQ(load(nic.page.words[7]), 0u) << "it got no doorbell";
     __atomic_store_n(second, 5, __ATOMIC_RELEASE);
   }
   EXPECT_EQ(nic.page.words[7], 5u) << "carried on at the end, however late it came";
 }
 
-// The NIC finds whole what was stored before its doorbell, and no doorbell goes back. TSan sees the
+// The NIC finds the stores before its doorbell complete, and no doorbell goes back. TSan checks the
 // pairing, too.
 TEST(Doorbells, ComeAfterWhatWasStoredBefore) {
   Registers nic;
@@ -128,7 +128,7 @@ TEST(Doorbells, ComeAfterWhatWasStoredBefore) {
   EXPECT_TRUE(in_order);
 }
 
-// Every look beyond the first ones waits for a sleep, which is never too short.
+// Every poll after the first ones waits for a sleep, which is never too short.
 TEST(Doorbells, LookRarelyAtRest) {
   const std::uint64_t mailbox = 0;
   std::uint64_t reg = 0;

@@ -1,4 +1,4 @@
-// Endpoint infos survive the wire, and bytes that are none are refused.
+// Endpoint infos survive encoding, and invalid bytes are refused.
 #include "host/transport/mlx5/endpoint_info.hpp"
 
 #include <gmock/gmock.h>

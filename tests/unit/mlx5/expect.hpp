@@ -1,4 +1,4 @@
-// What a PE of a test says when something is not true, before it ends.
+// The message of a test's PE for a failed check, before it ends.
 #pragma once
 
 #include <cstdio>

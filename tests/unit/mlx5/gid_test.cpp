@@ -100,7 +100,7 @@ TEST(Gid, APortWithoutOneSaysWhatToDo) {
               AllOf(HasSubstr("subnet manager"), HasSubstr("the port has none")));
 }
 
-TEST(Gid, FamiliesAreTold) {
+TEST(Gid, FamiliesAreReported) {
   EXPECT_TRUE(same_family(gid("::ffff:10.0.0.7"), gid("::ffff:10.0.0.8")));
   EXPECT_FALSE(same_family(gid("::ffff:10.0.0.7"), gid("fe80::1")));
 }

@@ -1,5 +1,5 @@
-// A GPU whose memory the host cannot touch: what it reads or writes there other than by copy() and
-// set() is a segmentation fault. All else is the CPU device's.
+// A GPU whose memory the host cannot touch: a read or write there other than by copy() and set() is
+// a segmentation fault. The CPU device does the rest.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,13 +24,13 @@ class GpuApart : public Gpu {
   };
   explicit GpuApart(const Traits& traits) : traits_(traits) {}
 
-  // A NIC registers only what it can reach, so the wall is built when that is over; what is
-  // allocated later is behind it from the start.
+  // A NIC registers only memory that it can reach, so the protection starts after that; later
+  // allocations are protected from the start.
   void wall_off() {
     is_walled_ = true;
     for (const auto& [begin, memory] : all_) ::mprotect(begin, memory->bytes(), PROT_NONE);
   }
-  // Whose memory it is.
+  // Whether this GPU owns the memory.
   bool holds(const void* at) const { return find(at) != nullptr; }
 
   std::string describe() const override { return "a GPU apart"; }
@@ -99,7 +99,7 @@ class GpuApart : public Gpu {
   }
 
  private:
-  // Mapped twice: where the host sees it, and where it is the GPU's own.
+  // Mapped twice: at the host's address, and at the GPU's own.
   class Apart final : public DeviceMemory {
    public:
     Apart(GpuApart& gpu, std::size_t bytes)

@@ -1,4 +1,4 @@
-// A PE that joins, says which RDMA library it has loaded by then, and leaves.
+// A PE that joins, prints which RDMA library it has loaded by then, and leaves.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
 

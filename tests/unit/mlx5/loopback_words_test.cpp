@@ -1,4 +1,4 @@
-// Words that a NIC and the proxy of the PE that owns them update at the same time.
+// Words that a NIC and the proxy of the owning PE update at the same time.
 #include "host/memory/loopback_words.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ NicOptions soft_nic() {
   return options;
 }
 
-// Alone, with a NIC that takes its time between the load and the store of an atomic.
+// A single PE, with a NIC that is slow between the load and the store of an atomic.
 class LoopbackWordsTest : public testing::Test {
  protected:
   LoopbackWordsTest() {
@@ -81,7 +81,7 @@ class LoopbackWordsTest : public testing::Test {
   abi::ErrorRecord error_{};
 };
 
-// What an update leaves and gives back, told here without the tables of Chime.
+// The word after an update and its result, written here without Chime's tables.
 struct Row {
   AmoOp op;
   std::uint64_t before, operand, compare, after;
@@ -117,7 +117,7 @@ TEST_F(LoopbackWordsTest, EachUpdateLeavesWhatItShouldAndGivesBackWhatWasThere) 
 }
 
 TEST_F(LoopbackWordsTest, NoUpdateOfTheNicIsLostNorOneOfTheProxy) {
-  // Of each at least, while the other goes on: some time slices of a busy machine.
+  // At least so many of each, while the other goes on: some time slices of a busy machine.
   constexpr std::uint64_t kTimes = 2000;
   LoopbackWords words = this->words();
   std::atomic<bool> is_over = false;
@@ -135,7 +135,7 @@ TEST_F(LoopbackWordsTest, NoUpdateOfTheNicIsLostNorOneOfTheProxy) {
   EXPECT_EQ(word_at<std::uint64_t>(64), by_kernels + by_proxy) << "updates were lost";
 }
 
-// Whoever waits for the proxy must not wait for ever.
+// A thread that waits for the proxy must not wait for ever.
 TEST_F(LoopbackWordsTest, AnUpdateThatNeverEndsIsAnError) {
   LoopbackWords words = this->words();
   words.update(64, {AmoOp::kAdd, 8, 1, 0});

@@ -1,5 +1,5 @@
-// What set-up writes into queue pairs and memory keys, asked for where the NIC has it: the emulated
-// one makes no use of most of these fields, a real one of all.
+// The values that set-up writes into queue pairs and memory keys, read back from the NIC: the
+// emulated NIC ignores most of these fields, a real one uses all.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr std::size_t kHeapBytes = 3 << 20;  // as no other region
+constexpr std::size_t kHeapBytes = 3 << 20;  // no other region has this size
 
 // "qpn 0x41 to 0x42, mtu 5" by its words.
 using Fields = std::map<std::string, std::uint64_t>;
@@ -45,7 +45,7 @@ bool is_ethernet() {
 
 // A PE alone, whose queue pairs lead to itself.
 struct NicFields : testing::TestWithParam<NicBackend> {
-  // What the NIC says while it is set up, by lines.
+  // The NIC's report during set-up, by lines.
   void set_up(NicOptions options) {
     options.device = "soft";
     options.softnic_library = CHIME_TEST_SOFTNIC;
@@ -72,7 +72,7 @@ struct NicFields : testing::TestWithParam<NicBackend> {
       if (line.find("softnic: " + kind) != std::string::npos) found.push_back(fields_in(line));
     return found;
   }
-  // Of the keys of the heap, in the order in which they were made.
+  // The access of the heap's keys, in the order of their creation.
   std::vector<std::uint64_t> accesses_of_heap() const {
     std::vector<std::uint64_t> accesses;
     const std::regex region("region 0x[0-9a-f]+[^:]*: ([0-9]+) bytes, access (0x[0-9a-f]+)");
@@ -106,7 +106,7 @@ TEST_P(NicFields, AreTheUsersChoices) {
   EXPECT_ALL(ready, "timeout", 17u);
   EXPECT_ALL(ready, "retry", 5u);
   EXPECT_ALL(ready, "sl", 3u);
-  EXPECT_ALL(ready, "class", is_ethernet() ? 96u : 0u);  // of global routes alone
+  EXPECT_ALL(ready, "class", is_ethernet() ? 96u : 0u);  // only for global routes
   if (is_devx() && is_ethernet()) {
     EXPECT_ALL(lines_of("route:"), "dscp", 96u >> 2);
   }
@@ -119,7 +119,7 @@ TEST_P(NicFields, AreTheDefaults) {
   EXPECT_ALL(ready, "retry", 7u);
   EXPECT_ALL(ready, "sl", 0u);
   EXPECT_ALL(ready, "class", 0u);
-  // For ever, and 0.64 ms: nobody posts receives, so neither is ever used.
+  // For ever, and 0.64 ms: no PE posts receives, so neither is ever used.
   EXPECT_ALL(ready, "rnr_retry", 7u);
   EXPECT_ALL(ready, "min_rnr", 12u);
   EXPECT_ALL(ready, "access", 0xeu);  // remote writes, reads and atomics; no binds of windows
@@ -152,7 +152,7 @@ TEST_P(NicFields, LeadToTheOtherEnd) {
   }
 }
 
-// What the kernel sees to for programs of verbs.
+// Fields that the kernel sets for verbs programs.
 TEST_P(NicFields, OfTheFirmwareAreSet) {
   if (!is_devx()) GTEST_SKIP() << "by verbs the kernel sets them";
   set_up({});
@@ -164,8 +164,7 @@ TEST_P(NicFields, OfTheFirmwareAreSet) {
   }
 }
 
-// Data may be placed out of order, words may not: so of two keys the second is the one that
-// differs.
+// Data may be placed out of order, words may not: so the second of two keys differs.
 TEST_P(NicFields, OfKeysAreRelaxedForDataAlone) {
   constexpr std::uint64_t kAllRemote = 0xf, kRelaxed = 1 << 20;
   NicOptions options;

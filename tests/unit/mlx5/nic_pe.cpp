@@ -35,7 +35,7 @@ bootstrap::Deadline deadline(std::chrono::seconds limit = std::chrono::seconds(6
   return std::chrono::steady_clock::now() + limit;
 }
 
-// The heap of a PE: what it gives to others, what it gets from them, a word to add to.
+// The heap of a PE: the data that it sends, the data that it receives, a word to add to.
 struct HeapLayout {
   std::uint64_t source[1024];
   std::uint64_t target[1024];
@@ -88,7 +88,7 @@ void fill(Pe& pe) {
   for (std::size_t i = 0; i < 1024; ++i) pe.heap().source[i] = value_of(pe.me(), i);
 }
 
-// Writes to, reads from and adds at `peer` through `slot`, and checks what came of it.
+// Writes to, reads from and adds at `peer` through `slot`, and checks the results.
 void exchange(Pe& pe, int peer, unsigned slot) {
   Requester queue(pe.nic.queue_pair(peer, slot).view());
   HeapLayout& heap = pe.heap();
@@ -115,7 +115,7 @@ void exchange(Pe& pe, int peer, unsigned slot) {
   EXPECT(*reinterpret_cast<const std::uint64_t*>(scratch) % 3 == 0);
 }
 
-// Every PE writes to every PE, itself included, through every slot.
+// Every PE writes to every PE, also to itself, through every slot.
 void transfers(const NicOptions& options) {
   Pe pe(options);
   std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
@@ -155,7 +155,7 @@ void wraps(const NicOptions& options) {
   bootstrap::test::meet(*pe.job, deadline());
 }
 
-// A request with a key that nobody gave fails by name; the other slot goes on.
+// A request with an invalid key fails with its name; the other slot goes on.
 void is_refused(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
@@ -174,7 +174,7 @@ void is_refused(const NicOptions& options) {
   bootstrap::test::meet(*pe.job, deadline());
 }
 
-// What is posted to a queue pair that has ended.
+// A request posted to a queue pair that has ended.
 bool is_flushed_when_posted(Pe& pe, int peer, unsigned slot) {
   Requester queue(pe.nic.queue_pair(peer, slot).view());
   HeapLayout& heap = pe.heap();
@@ -186,7 +186,7 @@ bool is_flushed_when_posted(Pe& pe, int peer, unsigned slot) {
   return completion.opcode == 13 && completion.syndrome == kFlushed;
 }
 
-// A queue pair that was given up flushes what is posted to it; those beside it go on.
+// A queue pair that was given up flushes later requests; other queue pairs go on.
 void gives_up(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
@@ -197,7 +197,7 @@ void gives_up(const NicOptions& options) {
   bootstrap::test::meet(*pe.job, deadline());
 }
 
-// All ways to a peer that is failed end, and none to another. Twice is once.
+// All queues to a failed peer end, those to others do not. A second call changes nothing.
 void fails_a_peer(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
@@ -254,8 +254,7 @@ std::unique_ptr<ChannelTables> make_tables(Pe& pe) {
   return tables;
 }
 
-// The table says the same of queues, peers and memory as the transport does, and lies where it is
-// used.
+// The table has the same queues, peers and memory as the transport, and lies where it is used.
 void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
@@ -281,7 +280,7 @@ void has_a_table(const NicOptions& options) {
     abi::Channel& queue = first_channel(channels, peer);
     EXPECT(queue.head.path == Path::kNic && &channels.pool.channels[queue.index] == &queue);
     EXPECT(queue.pe == peer && queue.head.depth == options.queue_depth);
-    // The softnic does not say that it reorders.
+    // The softnic does not declare that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
     EXPECT(((queue.head.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
     const bool is_unordered = options.write_order == NicWriteOrder::kRelaxed;
@@ -313,7 +312,7 @@ void has_a_table(const NicOptions& options) {
   bootstrap::test::meet(*pe.job, deadline());
 }
 
-// It is the receiver that reorders: PE 1, whoever writes to it.
+// The receiver reorders: PE 1, for every sender.
 void learns_the_order_of_its_peers(const NicOptions& options) {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "1") setenv("SOFTNIC_FAULTS", "reorder", 1);
   Pe pe(options);
@@ -333,7 +332,7 @@ CHIME_KERNEL void run_until_aborted(const std::uint32_t* end) {
   while (exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(end) == 0) exec::pause();
 }
 
-// Planted: a checked job ends at the first call of the libraries that allocates beside a kernel.
+// A planted fault: a checked job ends at the first library call that allocates beside a kernel.
 void allocates_beside_a_kernel(const NicOptions& options) {
   Pe pe(options);
   const std::unique_ptr<ChannelTables> tables = make_tables(pe);
@@ -345,7 +344,7 @@ void allocates_beside_a_kernel(const NicOptions& options) {
   const auto registration = pe.transport.register_memory(memory, sizeof memory);
 }
 
-// What this process holds: files, and pieces of its address space.
+// The resources of this process: files, and mappings of its address space.
 struct Held {
   std::ptrdiff_t files, mappings;
 };
@@ -356,7 +355,7 @@ Held held() {
           std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n')};
 }
 
-// Opened and closed 20 times, a PE leaves nothing behind. The first rounds fill caches.
+// Opened and closed 20 times, a PE leaves no resources. The first rounds fill caches.
 void leaves_nothing(const NicOptions& options) {
   Held before{}, after{};
   for (int round = 0; round < 20; ++round) {
@@ -371,13 +370,13 @@ void leaves_nothing(const NicOptions& options) {
   std::printf("files %td, then %td; mappings %td, then %td\n", before.files, after.files,
               before.mappings, after.mappings);
   EXPECT(after.files == before.files);
-  // The allocator's arenas come and go; a leak of each round would be 17 and more.
+  // The allocator's arenas come and go; a leak in each round would be 17 or more.
   EXPECT(after.mappings < before.mappings + 10);
 }
 
-// ---- A whole PE, told of a failure while a request that it gave up is still on its way ----------
+// ---- A whole PE gets a failure while a request that it gave up is still in flight ---------------
 
-// By block `slot`, so through that slot's queue pair.
+// Only block `slot` puts, so through that slot's queue pair.
 CHIME_KERNEL void put_by_block(std::byte* heap, unsigned slot) {
   if (exec::block_rank() == slot) chime_putmem(heap, heap + 1024, 1024, 1);
 }
@@ -402,8 +401,8 @@ bool is_flushed(const abi::Channel& queue) {
   return false;
 }
 
-// What PE 0 sends through either slot waits far longer than it does. The first failure that it is
-// told is another one, so is the second time.
+// The requests of PE 0 through either slot are delayed far beyond its timeout. The first failure
+// that it reports is another one, and so is the second.
 void is_told_in_time() {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "0") {
     setenv("SOFTNIC_FAULTS", "seed=3;delay:us=1000000000", 1);
@@ -420,13 +419,13 @@ void is_told_in_time() {
     EXPECT(chimex_get_async_error(&error) == CHIMEX_OK && error.status == CHIMEX_ERR_INVALID);
     EXPECT(is_flushed(queues[0]));
     run_kernel(2, put_by_block, heap, 1);
-    chime_fence();  // throws, and says so
+    chime_fence();  // throws, and reports that
     EXPECT(is_flushed(queues[1]));
   }
-  // Longer than PE 0 looks for what it misses, so that PE 0 says so.
+  // Longer than PE 0 waits for its missing requests, so that PE 0 reports them.
   bootstrap::test::meet(*runtime.bootstrap, deadline(std::chrono::seconds(200)));
   std::fflush(nullptr);
-  _exit(0);  // what chime_finalize says of lost queues is other tests' business
+  _exit(0);  // other tests check finalize's messages about lost queues
 }
 
 CHIME_KERNEL void post_and_fail(std::byte* heap) {
@@ -434,7 +433,7 @@ CHIME_KERNEL void post_and_fail(std::byte* heap) {
   chime_int_p(nullptr, 1, 1);
 }
 
-// With CHIME_ON_ERROR=exit nobody waits for data that a dying job has on its way.
+// With CHIME_ON_ERROR=exit no thread waits for data that a dying job has in flight.
 void tells_before_it_waits() {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "0")
     setenv("SOFTNIC_FAULTS", "seed=3;delay:us=1000000000", 1);

@@ -1,4 +1,4 @@
-// Where NICs are found to be, by hwloc and without it, and which of them PEs of several GPUs take.
+// The location of NICs, by hwloc and without it, and which of them PEs of several GPUs take.
 #include "host/transport/mlx5/nic/nic_places.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::vector<Candidate> four_nics() {
   return nics;
 }
 
-// The NIC of the PE at `turn` of its node, whose GPU is at this address.
+// The NIC of the PE at `turn` of its node, with a GPU at this address.
 std::string taken(std::vector<Candidate> nics, const std::string& gpu, int turn,
                   const topology::Machine& machine, std::string* why = nullptr) {
   const Goal goal = find_places(nics, gpu, machine);
@@ -47,7 +47,7 @@ TEST(NicPlaces, TheNearestToTheGpuIsTaken) {
       {"0000:02:00.0", 0, "mlx5_0", "nearest to GPU 0000:02:00.0: both in PCI bridge 0000:00:01.0"},
       {"0000:02:00.0", 1, "mlx5_0", "nearest to GPU 0000:02:00.0: both in PCI bridge 0000:00:01.0"},
       {"0000:06:00.0", 0, "mlx5_1", "nearest to GPU 0000:06:00.0: both in PCI bridge 0000:00:02.0"},
-      // Of another root, and all the same of the GPU's package: the other package is farther.
+      // Another root, but still the GPU's package: the other package is farther.
       {"0000:82:00.0", 2, "mlx5_2",
        "nearest to GPU 0000:82:00.0: both in package 1; 2 of 4 taken in turn by the node's PEs"},
       {"0000:86:00.0", 3, "mlx5_3",
@@ -72,7 +72,7 @@ TEST(NicPlaces, ANicBehindTheOtherPackageIsTakenWhereThereIsNoOther) {
             "2 of 2 taken in turn by the node's PEs: all are in the machine with GPU 0000:02:00.0");
 }
 
-// A tree as the kernel shows it, with mlx5_0 beside the GPU 0000:81:00.0 and mlx5_1 elsewhere.
+// A tree in the kernel's format, with mlx5_0 beside the GPU 0000:81:00.0 and mlx5_1 elsewhere.
 class InSysfs : public testing::Test {
  protected:
   InSysfs() {

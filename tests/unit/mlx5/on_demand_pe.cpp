@@ -1,5 +1,5 @@
-// PEs that no memory connects; the NICs that they have connect when they are first touched, or all
-// of them at init. The argument says what they do.
+// PEs that no memory connects; their NICs connect at the first touch, or all of them at init. The
+// argument selects their operations.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 int* words = nullptr;  // [n_pes], symmetric
 
-// To the right alone, all at once: each pair is asked for from one end, the last two from both.
+// To the right alone, all at once: each pair is opened from one end, the last two from both.
 void ring() {
   const int me = chime_my_pe(), n = chime_n_pes(), right = (me + 1) % n, left = (me + n - 1) % n;
   chime_int_p(words + me, 100 + me, right);
@@ -36,7 +36,7 @@ void all_at_once() {
       std::printf("PE %d: wrong back from %d\n", me, pe);
 }
 
-// Each PE, its own words among them.
+// Each PE's words, also its own.
 void add() {
   constexpr int kTimes = 50;
   const int n = chime_n_pes();

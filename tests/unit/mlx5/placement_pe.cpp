@@ -1,5 +1,5 @@
-// PEs whose device is a GPU with memory of its own: where queues and tables lie, and that the host
-// writes to none of them by itself. Started by ctest, two at a time by chime-run, on a softnic.
+// PEs whose device is a GPU with separate memory: the places of queues and tables, and that the
+// host writes to none of them directly. ctest starts it, two at a time by chime-run, on a softnic.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,7 +46,7 @@ struct Pe {
   }
   ~Pe() { bootstrap::test::meet(*job, deadline()); }
 
-  // A copy of what lies on the GPU.
+  // A copy of an object on the GPU.
   template <class T>
   std::vector<T> fetched(const T* at, std::size_t count) {
     std::vector<T> here(count);
@@ -61,7 +61,7 @@ void is_on_the_gpu(Pe& pe, const abi::Channel& channel) {
   EXPECT(!pe.gpu.holds(channel.nic.bell.doorbell) && !pe.gpu.holds(channel.fault));
 }
 
-// What kernels use lies on the GPU, what the host uses or reads meanwhile does not.
+// Objects that kernels use lie on the GPU; those that the host uses or reads meanwhile do not.
 void places(const ChannelTables& tables, Pe& pe) {
   Context kernels, host;
   tables.view(ContextOwner::kKernels, kernels);

@@ -1,4 +1,4 @@
-// Places for peers: one each, as many as there are, and free again when they are given back.
+// QP sets for peers: one each, as many as exist, and free again when they are given back.
 #include "host/transport/mlx5/places.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ TEST(Places, WhatIsGivenBackIsTakenByAnother) {
   EXPECT_FALSE(places.has_room_for(9));
 }
 
-// Its queue pairs are no more as they were made, whatever became of the way: a peer may refuse
-// after this PE has accepted.
+// Its queue pairs are no longer as they were made, whatever became of the connection: a peer may
+// refuse after this PE has accepted.
 TEST(Places, AConnectedPlaceIsGivenToNobodyElse) {
   Places places(2);
   const auto first = places.take(4), second = places.take(5);
@@ -52,7 +52,7 @@ TEST(Places, AConnectedPlaceIsGivenToNobodyElse) {
   EXPECT_EQ(places.take(6), first);
 }
 
-// All PEs in turn, as at init: place and PE are one number.
+// All PEs in turn, as at init: the QP set's number is the PE's.
 TEST(Places, InTurnTheyAreThePesNumbers) {
   Places places(8);
   for (int pe = 0; pe < 8; ++pe) EXPECT_EQ(places.take(pe), static_cast<unsigned>(pe));

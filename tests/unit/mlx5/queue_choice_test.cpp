@@ -1,4 +1,4 @@
-// Who makes the queue pairs of kernels, and where they lie, as a table.
+// Which backend makes the queue pairs of kernels, and where they lie, as a table.
 #include "host/transport/mlx5/queues/queue_choice.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Posts work requests by hand through a queue pair's description, as kernels will: bytes written
-// from the format's documentation, by nothing of Chime's.
+// Posts work requests by hand through a queue pair's description, as kernels do: the bytes follow
+// the format's documentation, and no code of Chime writes them.
 #pragma once
 
 #include <endian.h>
@@ -35,7 +35,7 @@ class Requester {
 
   enum Opcode : std::uint8_t { kWrite = 0x08, kRead = 0x10, kFetchAdd = 0x12 };
 
-  // Puts a request into the queue; returns its index. `told`: whether a completion is wanted.
+  // Puts a request into the queue; returns its index. `told`: whether it gets a completion.
   std::uint16_t transfer(Opcode opcode, Remote remote, Local local, std::uint32_t bytes,
                          bool told) {
     std::byte* wqe = begin(opcode, 3, told);

@@ -1,4 +1,4 @@
-// Who counts on the order of writes, and what --paths says of it.
+// When PEs rely on the order of writes, and how --paths reports it.
 #include "host/transport/mlx5/write_order.hpp"
 
 #include <gtest/gtest.h>

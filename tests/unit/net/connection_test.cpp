@@ -1,4 +1,4 @@
-// Connections over sockets: what arrives, what waits, what passes with it, how each ends.
+// Connections over sockets: arrival, queueing, descriptors, and each kind of end.
 #include "net/socket/connection.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ TEST_P(OverEveryFamily, MessagesArriveInOrderBothWays) {
   EXPECT_EQ(met.call->notebook.frames[0], payload("answer"));
 }
 
-// Far more than a socket takes, and nobody reads until all is sent.
+// Far more than a socket takes, and the receiver reads only after all is sent.
 TEST_P(OverEveryFamily, WhatTheSocketDoesNotTakeWaits) {
   Met met(address());
   constexpr int kMessages = 8;
@@ -50,7 +50,7 @@ TEST_P(OverEveryFamily, WhatTheSocketDoesNotTakeWaits) {
   EXPECT_FALSE(met.client().has_unsent());
 }
 
-TEST_P(OverEveryFamily, TheEndOfOneSideIsToldToTheOther) {
+TEST_P(OverEveryFamily, TheEndOfOneSideReachesTheOther) {
   Met met(address());
   met.client().send(payload("last words"));
   met.client().close();
@@ -85,7 +85,7 @@ TEST(Connection, AnyThreadMaySend) {
   }
 }
 
-// A peer that does not read: the sender is not kept, and does not keep everything.
+// A peer that does not read: the sender is not blocked, and does not keep everything.
 TEST(Connection, OneThatDoesNotReadIsEndedAtSomeAmount) {
   Met met;
   const Bytes large(std::size_t{1} << 20);
@@ -124,7 +124,7 @@ TEST(Connection, DescriptorsArriveWithTheirMessage) {
   EXPECT_THROW(met.server().take_descriptors(1), Error);
 }
 
-// What opens the channel and the first message come in one read.
+// One read returns the handshake's end and the first message.
 TEST(Connection, DescriptorsArriveWithAMessageThatIsSentWhenItOpens) {
   Reactor reactor;
   const auto file = some_file();

@@ -1,4 +1,4 @@
-// Finding the one who knows the secret, where others may live at the same addresses.
+// Finding the process that has the secret, where others may listen at the same addresses.
 #include "net/socket/dial.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ std::uint16_t port_that_was_free() {
   return address_of(listener).port();
 }
 
-TEST(Dial, WaitsForTheOneWhoComesLate) {
+TEST(Dial, WaitsForALateListener) {
   Reactor reactor;
   const auto where = some_name();
   Call call(reactor, to(where));
@@ -28,7 +28,7 @@ TEST(Dial, WaitsForTheOneWhoComesLate) {
   EXPECT_TRUE(call.connection) << call.words();
 }
 
-TEST(Dial, PassesByWhoIsSilentWhoIsNotThereAndWhoDoesNotKnowTheSecret) {
+TEST(Dial, SkipsListenersThatAreSilentAbsentOrWithoutTheSecret) {
   Reactor reactor;
   const auto silent = some_name();
   const auto squatter = listen_at(silent);
@@ -46,8 +46,8 @@ TEST(Dial, PassesByWhoIsSilentWhoIsNotThereAndWhoDoesNotKnowTheSecret) {
   EXPECT_TRUE(call.connection) << call.words();
 }
 
-// Of which nobody else's turn is put off. A hub on a busy machine was given up after one attempt.
-TEST(Dial, WhoIsSlowAtTheOnlyAddressHasUntilTheDeadline) {
+// No other address has to wait. A hub on a busy machine was given up after one attempt.
+TEST(Dial, ASlowOnlyListenerHasUntilTheDeadline) {
   Reactor reactor, late;
   House house(late);
   auto options = to(house.address);
@@ -63,7 +63,7 @@ TEST(Dial, WhoIsSlowAtTheOnlyAddressHasUntilTheDeadline) {
   EXPECT_TRUE(call.connection) << call.words();
 }
 
-TEST(Dial, WhoIsSlowAmongOthersHasMoreTimeInEachRound) {
+TEST(Dial, ASlowOneOfManyHasMoreTimeInEachRound) {
   Reactor reactor, late;
   House house(late);
   const auto silent = some_name();
@@ -85,7 +85,7 @@ TEST(Dial, SaysAllThatItTriedWhenTheTimeIsOver) {
   const auto squatter = listen_at(silent);
   auto options = to(nobody);
   options.addresses.push_back(silent);
-  // A busy machine has not tried both after the shortest of these times.
+  // A busy machine has not tried both within the shortest of these times.
   const auto tried_both = AllOf(HasSubstr(nobody.text() + ": Connection refused"),
                                 HasSubstr(silent.text() + ": it did not answer in time"));
   std::string words;
@@ -97,7 +97,7 @@ TEST(Dial, SaysAllThatItTriedWhenTheTimeIsOver) {
   EXPECT_THAT(words, tried_both);
 }
 
-TEST(Dial, WhereSomebodyHasListenedNobodyIsWaitedForOnceNobodyDoes) {
+TEST(Dial, DoesNotWaitForAListenerThatHasGone) {
   Reactor reactor;
   auto options = to(some_name());
   options.addresses.push_back(Address::internet("127.0.0.1", port_that_was_free()));
@@ -108,8 +108,8 @@ TEST(Dial, WhereSomebodyHasListenedNobodyIsWaitedForOnceNobodyDoes) {
   EXPECT_EQ(call.failure->fault(), Fault::kNobody);
 }
 
-// That nobody listens at one says nothing of the others.
-TEST(Dial, WhereSomebodyHasListenedHeIsWaitedForWhileOneAddressIsSilent) {
+// The lack of a listener at one address does not concern the others.
+TEST(Dial, WaitsForAListenerThatHasGoneWhileAnAddressIsSilent) {
   Reactor reactor, late;
   House house(late);
   auto options = to(some_name());

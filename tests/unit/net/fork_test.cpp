@@ -11,7 +11,7 @@
 namespace chime::net::test {
 namespace {
 
-// A child that is there when the constructor returns, and lives until the test lets it go.
+// A child that exists when the constructor returns, and lives until the test ends it.
 class LongLivedChild {
  public:
   LongLivedChild() {
@@ -67,7 +67,7 @@ TEST(Fork, TheParentGoesOn) {
   EXPECT_TRUE(met.run([&] { return !met.house.notebook.frames.empty(); }));
 }
 
-// What the child opens must not get a number that its copies of the parent's objects will close.
+// The child's descriptors must not get numbers that its copies of the parent's objects close.
 TEST(Fork, TheChildMayDestroyItsCopies) {
   std::optional<Met> met(std::in_place);
   const pid_t child = fork();

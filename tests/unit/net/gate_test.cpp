@@ -1,4 +1,4 @@
-// Who is let in, who is not, and that those who are not harm nobody.
+// Which connections a gate admits and refuses, and that refused ones disturb no other.
 #include "net/mesh/gate.hpp"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(Gate, AnotherSecretIsRefusedOnBothSidesAndLoggedOnce) {
   EXPECT_TRUE(meets(reactor, house));
 }
 
-TEST(Gate, GarbageSilenceAndHangUpsHarmNobody) {
+TEST(Gate, GarbageSilenceAndHangUpsDoNoHarm) {
   Reactor reactor;
   House house(reactor, some_name(), {.credentials = credentials(), .patience = 300ms});
   std::list<Descriptor> silent;
@@ -65,16 +65,16 @@ TEST(Gate, ASilentStrangerIsTurnedAwayInTime) {
   EXPECT_THAT(house.log[0], HasSubstr("did not answer in time"));
 }
 
-// A hub that is late must not take for silent those whose words it has not read.
-TEST(Gate, WhoHasAnsweredIsHeardHoweverLateTheGateLooks) {
+// A late hub must not take connections for silent whose messages it has not read.
+TEST(Gate, AnAnswerCountsHoweverLateTheGateReadsIt) {
   Reactor late, others;
   House house(late, some_name(), {.credentials = credentials(), .patience = 50ms});
   Call call(others, to(house.address));
   const auto only_the_others_run = [&] {
     return others.run_until([&] { return call.is_over(); }, Clock::now() + 100ms);
   };
-  only_the_others_run();        // it has knocked
-  late.run_once(Clock::now());  // and been given its challenge,
+  only_the_others_run();        // it has connected
+  late.run_once(Clock::now());  // and got its challenge,
   ASSERT_FALSE(only_the_others_run()) << "which it has answered, long before the gate looks";
   const auto end = Clock::now() + 60s;
   while (!call.is_over() && Clock::now() < end) {
@@ -85,7 +85,7 @@ TEST(Gate, WhoHasAnsweredIsHeardHoweverLateTheGateLooks) {
   EXPECT_TRUE(house.log.empty());
 }
 
-TEST(Gate, ManyStrangersMakeRoomForOneWhoBelongs) {
+TEST(Gate, ManyStrangersMakeRoomForAPe) {
   Reactor reactor;
   House house(reactor, some_name(), {.credentials = credentials(), .max_strangers = 8});
   std::list<Descriptor> strangers;
@@ -97,7 +97,7 @@ TEST(Gate, ManyStrangersMakeRoomForOneWhoBelongs) {
   EXPECT_THAT(house.log, ElementsAre(HasSubstr("too many connections without a token")));
 }
 
-// 600 come before the gate reads the first word of any.
+// 600 connect before the gate reads the first message of any.
 TEST(Gate, AsManyAsAreExpectedMayComeAtOnce) {
   constexpr int kGuests = 600;
   Reactor late, others;
@@ -140,7 +140,7 @@ std::string line_from(int pipe) {
   return line;
 }
 
-// Takes root: the processes of other users are children that give their own away.
+// Needs root: the processes of other users are children that drop their own.
 TEST(Gate, AnotherUserIsNotEvenGreeted) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   const auto name = some_name();

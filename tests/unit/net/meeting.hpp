@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 inline Credentials credentials() { return {Bytes(32, std::byte{42}), "job", "test"}; }
 
-// A name that no other test, and no other run of it, has.
+// A name that no other test, and no other run of it, uses.
 inline Address some_name() { return Address::abstract("chime-test-" + to_hex(random_token())); }
 
 inline Bytes payload(std::string_view text) {
@@ -26,7 +26,7 @@ inline Bytes payload(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-// Keeps what it is told.
+// Keeps its frames and ends.
 class Notebook : public ConnectionOwner {
  public:
   void on_frame(Connection&, Bytes frame) override { frames.push_back(std::move(frame)); }
@@ -38,7 +38,7 @@ class Notebook : public ConnectionOwner {
   bool is_drained = false;
 };
 
-// A gate that lets in all who know the secret, and keeps what it says.
+// A gate that admits all connections with the secret, and keeps its log.
 struct House {
   explicit House(Reactor& r, Address where = some_name(), Gate::Options options = with_secret())
       : reactor(r), address(std::move(where)) {

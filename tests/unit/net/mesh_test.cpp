@@ -109,7 +109,7 @@ struct Job {
   std::deque<Pe> pes;
 };
 
-TEST(Mesh, MessagesArriveInOrderAndFromWhomTheySay) {
+TEST(Mesh, MessagesArriveInOrderAndWithTheirSender) {
   Job job(3);
   for (int i = 0; i < 200; ++i) {
     job.pes[1].say(0, std::to_string(i));
@@ -120,7 +120,7 @@ TEST(Mesh, MessagesArriveInOrderAndFromWhomTheySay) {
   for (const Received& r : job.pes[0].received) EXPECT_EQ(r.text, std::to_string(next[r.from]++));
 }
 
-TEST(Mesh, WhoLeavesDeliversWhatItHasSentAlsoBeforeItsConnectionIsOpen) {
+TEST(Mesh, APeThatLeavesDeliversAllAlsoBeforeItsConnectionIsOpen) {
   for (int round = 0; round < 20; ++round) {
     Job job(2);
     job.pes[1].say(0, "last words");
@@ -169,8 +169,8 @@ TEST(Mesh, AHandlerMayAnswer) {
   EXPECT_EQ(asking.received[0], (Received{0, "answer"}));
 }
 
-// Where the endpoint infos were kept may be gone when the answer is due: the hub of a unique id's
-// job ends with PE 0's process.
+// The source of the endpoint infos may be gone when the answer is due: the hub of a unique id's job
+// ends with PE 0's process.
 TEST(Mesh, AnAnswerNeedsNoEndpointInfoButTheOneThatTheAskingPeBrought) {
   Pe::EndpointInfos endpoint_infos, none;
   Pe asked(0, 2, none), asking(1, 2, endpoint_infos);
@@ -215,8 +215,8 @@ TEST(Mesh, APeThatLeftIsNotALostOne) {
   EXPECT_TRUE(job.pes[0].lost.empty());
 }
 
-// By connections of both, so that it says goodbye twice.
-TEST(Mesh, WhoLeavesIsToldAsLeftOnceToThoseItWasConnectedWith) {
+// Both have opened a connection, so that it says goodbye twice.
+TEST(Mesh, APeThatLeavesIsReportedOnceToConnectedPes) {
   Job job(2);
   job.pes[0].say(1, "hello");
   job.pes[1].say(0, "hello");
@@ -229,8 +229,8 @@ TEST(Mesh, WhoLeavesIsToldAsLeftOnceToThoseItWasConnectedWith) {
   EXPECT_TRUE(job.pes[0].lost.empty());
 }
 
-// Whoever waits for its answer would wait for ever.
-TEST(Mesh, WhoLeavesIsToldAsLeftToOneThatIsStillLookingForIt) {
+// Otherwise a PE that waits for its answer would wait for ever.
+TEST(Mesh, APeThatLeavesIsReportedToOneThatStillSeeksIt) {
   Pe::EndpointInfos endpoint_infos;
   Pe seeker(0, 2, endpoint_infos, {some_name()}, 60s), leaver(1, 2, endpoint_infos);
   const auto silent = some_name();
@@ -246,8 +246,8 @@ TEST(Mesh, WhoLeavesIsToldAsLeftToOneThatIsStillLookingForIt) {
   EXPECT_TRUE(seeker.lost.empty());
 }
 
-// In a third of the time that opening a connection may take.
-TEST(Mesh, WhoComesWhenAPeHasLeftIsToldAtOnce) {
+// Within a third of the time limit for opening a connection.
+TEST(Mesh, ALatePeGetsTheLossAtOnce) {
   for (const Address& place : {some_name(), Address::internet("127.0.0.1", 0)}) {
     Pe::EndpointInfos endpoint_infos;
     Pe late(0, 2, endpoint_infos, {some_name()}, 60s), leaver(1, 2, endpoint_infos, {place});
@@ -261,11 +261,11 @@ TEST(Mesh, WhoComesWhenAPeHasLeftIsToldAtOnce) {
   }
 }
 
-TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
+TEST(Mesh, AKilledPeIsReportedOnceToConnectedPes) {
   int announce[2];
   ASSERT_EQ(pipe(announce), 0);
   Pe::EndpointInfos endpoint_infos;
-  Pe survivor(0, 2, endpoint_infos);  // its thread is started after the fork
+  Pe survivor(0, 2, endpoint_infos);  // its thread starts after the fork
   const pid_t victim = fork();
   if (victim == 0) {
     Pe pe(1, 2, endpoint_infos);
@@ -293,7 +293,7 @@ TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
   EXPECT_FALSE(survivor.has(survivor.lost, 2, 0s));
 }
 
-TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
+TEST(Mesh, OneThatDoesNotAnswerIsReportedAtItsTimeout) {
   Pe::EndpointInfos endpoint_infos;
   Pe pe(0, 2, endpoint_infos, {some_name()}, 2s);
   const auto silent = some_name();
@@ -306,8 +306,8 @@ TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
   EXPECT_THAT(pe.lost[0].text, HasSubstr("did not answer in time"));
 }
 
-// Else it would wait for ever for the answer to what it has sent.
-TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
+// Otherwise it would wait for ever for the answer to its message.
+TEST(Mesh, APeThatIsLostAsUnreachableGetsTheLoss) {
   Pe::EndpointInfos endpoint_infos;
   Pe asker(0, 2, endpoint_infos), deaf(1, 2, endpoint_infos, {some_name()}, 2s);
   const auto silent = some_name();
@@ -323,7 +323,7 @@ TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
   EXPECT_EQ(asker.lost[0].from, 1);
 }
 
-TEST(Mesh, OneWhoseEndpointInfoCannotBeFoundIsLost) {
+TEST(Mesh, APeWithoutAnEndpointInfoIsLost) {
   Pe::EndpointInfos endpoint_infos;
   Pe pe(0, 2, endpoint_infos);
   pe.start();
@@ -333,7 +333,7 @@ TEST(Mesh, OneWhoseEndpointInfoCannotBeFoundIsLost) {
   EXPECT_THROW(pe.mesh.send(1, kTag, {}), Error);
 }
 
-// Its sender goes on meanwhile, and speaks to others.
+// Its sender goes on meanwhile, and sends to others.
 TEST(Mesh, WhatIsSentToAPeWhoseEndpointInfoIsNotKnownYetWaitsForIt) {
   Pe::EndpointInfos endpoint_infos;
   std::promise<int> asked;
@@ -363,8 +363,8 @@ TEST(Mesh, WhatIsSentToAPeWhoseEndpointInfoIsNotKnownYetWaitsForIt) {
   thread.join();
 }
 
-// So many messages wait for the endpoint info that to send them takes a good part of a second.
-// Another thread sends all that time: what it says comes behind them.
+// So many messages wait for the endpoint info that sending them takes a good part of a second.
+// Another thread sends all that time: its messages follow them.
 TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
   constexpr std::uint32_t kWaiting = 100'000, kMore = 2'000;
   Pe::EndpointInfos endpoint_infos;
@@ -378,7 +378,7 @@ TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
        .connect_timeout = 60s},
       [&](int) { asked.set_value(); }, nullptr);
   Pe late(1, 2, endpoint_infos);
-  std::uint32_t next = 0;  // the number that is due, of the mesh's thread
+  std::uint32_t next = 0;  // the next expected number, of the mesh's thread
   std::atomic<std::uint32_t> came = 0, out_of_order = 0;
   late.mesh.handle(8, [&](int, std::span<const std::byte> payload) {
     out_of_order += Reader(payload).get<std::uint32_t>() != next++;
@@ -417,7 +417,7 @@ TEST(Mesh, WhatOnePeMayHaveWaitingIsBounded) {
   EXPECT_TRUE(idle.has(idle.received, taken / large.size()));
 }
 
-// Each with the job's secret, but not as they should be.
+// Each has the job's secret, but a wrong number.
 TEST(Mesh, ASecondOfOnePeAndOneThatIsNoPeAreRefused) {
   Job job(2);
   job.pes[1].say(0, "the first");
@@ -436,7 +436,7 @@ TEST(Mesh, ASecondOfOnePeAndOneThatIsNoPeAreRefused) {
   EXPECT_TRUE(job.pes[0].lost.empty());
 }
 
-TEST(Mesh, StrangersAreLoggedOnceAndHarmNobody) {
+TEST(Mesh, StrangersAreLoggedOnceAndDoNoHarm) {
   Job job(2);
   std::span<const std::byte> endpoint_info = job.endpoint_infos[0];
   const auto address = Address::from_bytes(endpoint_info);
@@ -451,7 +451,7 @@ TEST(Mesh, StrangersAreLoggedOnceAndHarmNobody) {
   EXPECT_FALSE(job.pes[0].has(job.pes[0].log, 2, 0s));
 }
 
-// A message that makes no sense is its sender's fault.
+// An invalid message is its sender's fault.
 TEST(Mesh, AMessageOfAnUnknownKindEndsTheConnection) {
   Job job(3);
   ASSERT_TRUE(job.pes[1].mesh.send(0, 99, {}));

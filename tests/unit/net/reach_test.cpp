@@ -1,5 +1,5 @@
-// Whether a host answers: real sockets on this machine, one of which behaves as if its host were
-// gone, and one as if its process were stopped.
+// Whether a host answers: real sockets on this machine; one behaves as if its host were gone, and
+// one as if its process were stopped.
 #include "net/mesh/reach.hpp"
 
 #include <sys/resource.h>
@@ -17,8 +17,7 @@ constexpr std::chrono::milliseconds kSilence{1000};
 
 Address loopback() { return Address::internet("127.0.0.1", 0); }
 
-// A listener that takes no connection any more: the kernel drops who comes, as a host does that is
-// not there.
+// A listener that accepts no more connections: the kernel drops new ones, as if the host were gone.
 class Silent {
  public:
   Silent() : listener_(listen_at(loopback())) {
@@ -57,7 +56,7 @@ struct Attempt {
   Reach reach;
 };
 
-// Lets in who comes to a listener.
+// Admits connections at a listener.
 class Welcome {
  public:
   Welcome(Reactor& reactor, Descriptor listener)
@@ -83,7 +82,7 @@ class Welcome {
   Gate gate_;
 };
 
-// The condition is of what the reactor does not look at.
+// The condition concerns objects that the reactor does not watch.
 template <class Condition>
 bool comes(Reactor& reactor, Condition condition) {
   const auto end = Clock::now() + 60s;
@@ -94,8 +93,8 @@ bool comes(Reactor& reactor, Condition condition) {
   return true;
 }
 
-// The process behind `listener` lets somebody prove the secret, and ends before it answers: having
-// read the proof or not.
+// The process at `listener` lets a client prove the secret, and ends before it answers: after
+// reading the proof or not.
 void end_while_answering(Reactor& reactor, const Descriptor& listener, bool has_read) {
   Descriptor socket;
   ASSERT_TRUE(comes(reactor, [&] { return bool(socket = accept_at(listener)); }));
@@ -114,7 +113,7 @@ Address where_nobody_listens() {
   return address_of(listener);
 }
 
-// No descriptor is left to this process while it lives.
+// This process has no descriptor left while this exists.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -155,14 +154,14 @@ TEST(Reach, AHostThatDoesNotAnswerIsSilentWhenItsTimeIsOver) {
   EXPECT_GE(Clock::now() - begin, kSilence);
 }
 
-TEST(Reach, AHostOnWhichNobodyListensIsNotSilent) {
+TEST(Reach, AHostWithoutAListenerIsNotSilent) {
   Reactor reactor;
   Attempt attempt(reactor, {where_nobody_listens()});
   ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_EQ(attempt.failure, Reach::Failure::kNobody);
 }
 
-// The address at which nobody listens may be another host's.
+// An address without a listener may belong to another host.
 TEST(Reach, OneSilentAddressOfSeveralIsEnough) {
   Reactor reactor;
   const Silent silent;
@@ -181,8 +180,8 @@ TEST(Reach, AProcessThatDoesNothingIsWaitedFor) {
   EXPECT_TRUE(attempt.connection);
 }
 
-// Of a node whose leader ends while it answers: who takes its place listens at the same address.
-// The second of them ends with what was sent to it unread.
+// The leader of a node ends while it answers: its successor listens at the same address. The second
+// leader ends with unread data.
 TEST(Reach, WhoTakesThePlaceOfOneThatEndsAsItAnswersIsFound) {
   Reactor reactor;
   auto listener = listen_at(loopback());
@@ -193,8 +192,8 @@ TEST(Reach, WhoTakesThePlaceOfOneThatEndsAsItAnswersIsFound) {
   EXPECT_TRUE(attempt.connection);
 }
 
-// Whoever else listens there now turns away who comes, for as long as a host may be silent.
-TEST(Reach, AnAddressThatIsAnotherJobsNowIsNobodys) {
+// The other listener there refuses connections, for as long as a host may be silent.
+TEST(Reach, AnAddressThatIsAnotherJobsNowHasNoListener) {
   Reactor reactor;
   House house(reactor, loopback(), {.credentials = {Bytes(32, std::byte{7}), "other", "test"}});
   Attempt attempt(reactor, {house.address});

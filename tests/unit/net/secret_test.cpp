@@ -26,7 +26,7 @@ TEST(Sha256, GivesFips180Vectors) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// Around the lengths at which the padding takes another block.
+// Around the lengths at which the padding needs another block.
 TEST(Sha256, GivesTheSameHoweverTheMessageIsCut) {
   for (const std::size_t length : {55, 56, 63, 64, 65, 119, 120, 128, 1000}) {
     const std::string message(length, 'x');

@@ -1,5 +1,5 @@
-// The handshake and the frames behind it, against those who do not know the secret, and those who
-// stand between two that do. No sockets: bytes are carried by hand.
+// The handshake and the frames after it, against attackers without the secret, and attackers
+// between two ends that have it. No sockets: the test carries the bytes.
 #include "net/secure/secure_channel.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ Fault fault_of(const std::function<void()>& step, std::string* words = nullptr) 
   return Fault::kSystem;
 }
 
-// A client and a server that have met, and the bytes that they sent for it.
+// A client and a server that have met, and the bytes of their handshake.
 struct Pair {
   SecureChannel client, server;
   Bytes challenge, hello, verdict;
@@ -63,7 +63,7 @@ Bytes sealed(SecureChannel& channel, std::string_view text) {
   return channel.take_output();
 }
 
-TEST(Handshake, OpensBothEndsAndTellsTheServerWhoCame) {
+TEST(Handshake, OpensBothEndsAndNamesTheClient) {
   Pair pair;
   EXPECT_TRUE(pair.client.is_open());
   EXPECT_TRUE(pair.server.is_open());
@@ -137,7 +137,7 @@ TEST(Handshake, EndsOfAnotherJobPurposeOrPeDoNotMeet) {
   EXPECT_THAT(words, HasSubstr("PE 3 looks for PE 8, and this is PE 7"));
 }
 
-// Every bit of all three messages is under a proof.
+// A proof covers every bit of all three messages.
 TEST(Handshake, NoBitOfItCanBeChanged) {
   const Pair honest;
   const std::size_t bits =
@@ -158,7 +158,7 @@ TEST(Handshake, NoBitOfItCanBeChanged) {
       carry(c, s);
       if (s.state() == State::kProven) s.accept();
       carry(s, c);
-      // A changed length leaves them waiting for more.
+      // A changed length leaves an end waiting for more.
       EXPECT_FALSE(c.is_open()) << "bit " << bit;
     } catch (const Error&) {
     }
@@ -281,8 +281,8 @@ TEST(Frames, RepeatedLeftOutReorderedAndReflectedOnesAreFound) {
   EXPECT_EQ(faults_after([](auto, auto, auto own) { return Frames{own}; }), Fault::kProtocol);
 }
 
-// With the number that is due where it comes back: its key alone says that it is not the other
-// end's. The client's verdict was the server's frame 0.
+// It comes back with the expected number: only its key shows that it is not the other end's. The
+// client's verdict was the server's frame 0.
 TEST(Frames, OneThatComesBackToItsSenderIsFoundAtBothEnds) {
   Pair pair;
   pair.server.receive(sealed(pair.client, "the client's 0"));

@@ -1,4 +1,4 @@
-// How long a thread sleeps by what its sleeps cost, told with times of the test's.
+// How long a thread sleeps, by the cost of its sleeps, measured with times of the test.
 #include "net/mesh/upkeep.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(Upkeep, IsLessThanAHundredthOfACoreWhereWakingCostsMuch) {
   EXPECT_EQ(thread.upkeep.length(), 2500us);
 }
 
-TEST(Upkeep, IsNeverTooLongForWhoWaits) {
+TEST(Upkeep, IsNeverTooLongForAWaiter) {
   Thread thread;
   thread.sleep(2 * Upkeep::kSleeps, 1ms);
   EXPECT_EQ(thread.upkeep.length(), Upkeep::kMost);

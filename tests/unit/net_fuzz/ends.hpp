@@ -1,5 +1,4 @@
-// Two ends of a channel whose nonces are always the same, so that an input means the same in every
-// run.
+// Two ends of a channel whose nonces are constant, so that an input means the same in every run.
 #pragma once
 
 #include <cstdio>
@@ -25,7 +24,7 @@ inline SecureChannel client() {
 }
 inline SecureChannel server() { return SecureChannel::server(credentials(), 7, kLimits, all(2)); }
 
-// Not assert: builds without it must see findings, too.
+// Not assert: builds without it must report findings, too.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "finding: %s\n", what);

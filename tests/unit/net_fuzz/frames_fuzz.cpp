@@ -1,6 +1,6 @@
-// One who stands between two ends that have met: takes honest frames and carries, drops, repeats,
-// cuts and changes them, and adds bytes of its own, as the input says. What the receiver gives out
-// must be what the sender sent, from the first on, as far as it got.
+// An attacker between two ends that have met: it takes honest frames and carries, drops, repeats,
+// cuts and changes them, and adds its own bytes, by the input. The receiver's output must be the
+// sender's frames, from the first on, as far as they got.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -97,7 +97,7 @@ class Between {
 
   SecureChannel sender_, receiver_;
   std::span<const std::uint8_t> rest_;
-  std::deque<Bytes> frames_;  // sent, and in our hands
+  std::deque<Bytes> frames_;  // sent, and not carried yet
   std::vector<Bytes> sent_;
   std::size_t given_ = 0;
 };

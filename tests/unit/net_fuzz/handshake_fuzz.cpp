@@ -1,5 +1,5 @@
-// A stranger in the other end's place. First byte: which end it talks to, and how the rest is cut.
-// Nothing but the honest message, byte for byte, may get further.
+// A stranger in place of the other end. First byte: which end it attacks, and how the rest is cut.
+// Only the honest message, byte for byte, may get further.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Runs a fuzzer's target without libFuzzer: replay <seconds> <corpus folder>. Every file of the
-// corpus once, and then for so many seconds inputs that were made of them by some changes. A
-// finding is written to the working folder.
+// Runs a fuzzer's target without libFuzzer: replay <seconds> <corpus folder>. First every file of
+// the corpus, and then for so many seconds mutated files. A finding is written to the working
+// folder.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +54,7 @@ void change(Input& input, const Input& other, Random& random) {
   }
 }
 
-// The input that is running, for whoever finds this program dead.
+// The input that is running, for the analysis of a crash.
 void keep(const Input& input, const std::string& name) {
   std::ofstream(name, std::ios::binary)
       .write(reinterpret_cast<const char*>(input.data()),
@@ -69,7 +69,7 @@ void keep_running() { keep(running, "finding"); }
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const auto corpus = read_corpus(argv[2]);
-  if (corpus.empty()) return 1;  // a mistake
+  if (corpus.empty()) return 1;  // a mistake in the call
   for (const Input& input : corpus) run(input);
   const auto seed = std::random_device{}();
   std::printf("%zu inputs; changing them with seed %u\n", corpus.size(), seed);

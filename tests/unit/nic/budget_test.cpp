@@ -1,5 +1,5 @@
-// What a call may cost: memory operations counted one by one on an idle queue pair, and whose
-// memory they touch. The program prints the table.
+// The allowed cost of a call: memory operations counted one by one on an idle queue pair, and the
+// kinds of memory that they access. The program prints the table.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,8 +17,8 @@ namespace {
 using simt::MemoryKind;
 using simt::Operation;
 
-// Loads of what a call is given (its arguments, the Context) are not counted: they are in registers
-// or constant memory.
+// Loads of a call's inputs (its arguments, the Context) are not counted: they are in registers or
+// constant memory.
 struct Cost {
   unsigned atomics = 0, fences = 0, stores_16 = 0, records = 0, doorbells = 0;
   unsigned counters = 0;     // every other store
@@ -26,7 +26,7 @@ struct Cost {
   unsigned completions = 0;  // when all is complete
   unsigned words = 0;        // stores of up to 4 bytes into a ring
   unsigned on_host = 0;      // operations of any kind on the host's memory
-  unsigned elsewhere = 0;    // on memory of which nobody has said whose it is
+  unsigned elsewhere = 0;    // on memory of an unknown kind
   bool operator==(const Cost&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Cost& cost) {
@@ -39,7 +39,7 @@ std::ostream& operator<<(std::ostream& out, const Cost& cost) {
 
 constexpr int kPes = 4;
 
-// What `threads` threads of a block pay for a call each, together.
+// The cost of a call by each of `threads` threads of a block, together.
 struct Row {
   const char* call;
   unsigned threads;
@@ -61,7 +61,7 @@ void put_1024(NicJob& job) {
   put_nbi(job.context(), Thread{}, job.data<std::uint64_t>(0, 4096), job.data<std::uint64_t>(0),
           128, 1);
 }
-// Where it is looked up, the table is the host's, which changes it while kernels run.
+// The host's table is read there; the host changes it while kernels run.
 void put_of_buffer(NicJob& job) {
   put_nbi(job.context(), Thread{}, job.data<std::byte>(0, 4096), job.nic.buffer(), 1024, 1);
 }
@@ -70,7 +70,7 @@ void put_signal_1024(NicJob& job) {
                  job.data<std::uint64_t>(0), 128,
                  SignalUpdate{job.data<std::uint64_t>(0, 8), 1, SignalOp::kSet}, 1);
 }
-// Of queues whose requests are known to be complete.
+// For queues whose requests are known to be complete.
 void quiet(NicJob& job) { job.quiet(); }
 void add(NicJob& job) { atomic_add(job.context(), job.data<std::uint64_t>(0), 1, 1); }
 
@@ -124,7 +124,7 @@ bool is_in_ring(NicJob& job, const void* address) {
   return from_ring >= 0 && from_ring < std::ptrdiff_t{64} * head.depth;
 }
 
-// On queues that have been used before: the first post of each costs more.
+// On queues that were used before: the first post of each costs more.
 Cost cost_of(const Row& row) {
   NicJob job(kPes, with_flags(row.flags));
   for (int pe = 1; pe < kPes; ++pe) run_threads(1, [&] { put_8(job, pe); });
@@ -154,7 +154,7 @@ Cost cost_of(const Row& row) {
   return cost;
 }
 
-// Prints the table, too: what a reader of device/channel/README.md wants to see.
+// Also prints the table, for readers of device/channel/README.md.
 TEST(Budget, CallsCostWhatTheTableSays) {
   std::printf("%-30s%8s%9s%8s%12s%7s%9s%10s%9s%7s%13s%9s\n", "call", "threads", "atomics", "fences",
               "16 B stores", "words", "records", "doorbells", "counters", "loads", "completions",
@@ -168,7 +168,7 @@ TEST(Budget, CallsCostWhatTheTableSays) {
   }
 }
 
-// Else the NIC would read what is not there: (a) and (c) of device/channel/README.md.
+// Otherwise the NIC would read old memory: (a) and (c) of device/channel/README.md.
 TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
   NicJob job(2);
   const abi::Channel& queue = job.nic.queue(1);

@@ -1,5 +1,5 @@
-// What happens when a request fails or never completes: everybody leaves, the cause is told, other
-// peers go on.
+// The effects of a request that fails or never completes: all threads return, the cause is
+// reported, other peers go on.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ constexpr unsigned kRemoteAccess = 0x13;
 
 class Errors : public EachMode {};
 
-TEST_P(Errors, AFailedRequestIsToldInFull) {
+TEST_P(Errors, AFailedRequestIsReportedInFull) {
   NicJob job(3, plan());
   job.nic.fail_at(1, 2, kRemoteAccess);
   run_threads(1, [&] {
@@ -47,8 +47,8 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
   EXPECT_EQ(job.job.error().expected, 640u);
 }
 
-// A DUMP names memory here; who is told asks for the read that it flushes.
-TEST_P(Errors, AFailedFlushIsToldWithItsRead) {
+// A DUMP names memory here; the report shows the read that it flushes.
+TEST_P(Errors, AFailedFlushIsReportedWithItsRead) {
   NicPlan flushing = plan();
   flushing.flags |= abi::kNicFlushReads;
   NicJob job(2, flushing);
@@ -82,8 +82,8 @@ TEST_P(Errors, EverybodyLeavesAndOtherPeersGoOn) {
   EXPECT_EQ(*job.data<std::uint64_t>(2), 4 * 256u);
 }
 
-// PE 1 is lost, and what went to PE 2 completes all the same: with 32 queues to a peer its bit is
-// in another word.
+// PE 1 is lost, and the operations to PE 2 complete all the same: with 32 queues to a peer its bit
+// is in another word.
 void expect_other_peers_complete(NicPlan plan, void (NicJob::*complete)()) {
   for (const unsigned slots : {1u, 32u}) {
     plan.slots = slots;
@@ -138,7 +138,7 @@ TEST_P(Errors, AWaitHasAnEnd) {
   EXPECT_EQ(job.job.error().pe, 1);
 }
 
-// Who acquires the record finds the fault of its queue, and who acquires "told" finds the record.
+// A thread that acquires the record finds its queue's fault; one that acquires "told", the record.
 TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
   for (const bool is_given_up : {false, true}) {
     NicJob job(2, plan());
@@ -162,15 +162,15 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
       });
       run_threads(1, [&] { job.to(1).g(job.data<int>(0)); });
     }
-    EXPECT_EQ(bytes_when_published, is_given_up ? 0 : sizeof(int));  // of the request that failed
+    EXPECT_EQ(bytes_when_published, is_given_up ? 0 : sizeof(int));  // of the failed request
     EXPECT_EQ(fault_before_record, abi::kFaultWhole);
     EXPECT_EQ(record_before_told, 2u);
     EXPECT_EQ(fault.published, abi::kFaultTold);
   }
 }
 
-// The host ends the queue when it is told, and must find out why it was given up.
-TEST_P(Errors, NobodySpeaksBeforeTheOneWhoTellsWhyTheQueueStopped) {
+// The host ends the queue after the report, and must find the reason for giving it up.
+TEST_P(Errors, NoReportComesBeforeTheCauseOfTheStop) {
   NicJob job(2, plan());
   std::atomic_ref claimed(job.job.error().claimed);
   std::atomic_ref published(job.nic.queue(1).fault->published);
@@ -187,7 +187,7 @@ TEST_P(Errors, NobodySpeaksBeforeTheOneWhoTellsWhyTheQueueStopped) {
   EXPECT_EQ(claimed.load(), 2u);
 }
 
-// Posters that wait for room hold reservations: when one gives up, those behind leave, too.
+// Posters that wait for room hold reservations: when one gives up, later ones leave, too.
 TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
   NicJob job(2, plan());
   job.context().pe.wait_timeout_ns = 50'000'000;
@@ -196,7 +196,7 @@ TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
 }
 
-// Nobody waits for a request that was given up; who knows that it has ended is a later quiet.
+// No thread waits for a request that was given up; a later quiet notices its end.
 TEST_P(Errors, QuietSeesWhatEndsLateOnAQueueOutOfUse) {
   NicJob job(2, plan());
   job.context().pe.wait_timeout_ns = 50'000'000;
@@ -222,10 +222,9 @@ TEST_P(Errors, AnAbortEndsEveryWait) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_PEER_DEAD);
 }
 
-// ---- Waits for other PEs
-// --------------------------------------------------------------------------
+// ---- Waits for other PEs ------------------------------------------------------------------------
 
-// Sends four times to PE 1, of which the last fails, then waits for the answer. Nobody else looks.
+// Sends four times to PE 1; the last one fails. Then waits for the answer. No other thread polls.
 void send_and_wait(NicJob& job) {
   for (int i = 0; i < 4; ++i) job.to(1).p(job.data<int>(0), i);
   signal_wait_until(job.context(), job.data<std::uint64_t>(0, 8), Cmp::kEq, 2);
@@ -233,7 +232,7 @@ void send_and_wait(NicJob& job) {
 
 TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
   for (const bool by_host : {false, true}) {
-    if (by_host && simt::kTsan) continue;  // it does not see what fences of a host thread order
+    if (by_host && simt::kTsan) continue;  // TSan does not see the order of a host thread's fences
     NicJob job(2, plan());
     job.context().pe.wait_timeout_ns = 100'000'000;
     job.nic.fail_at(1, 3, kRemoteAccess);
@@ -247,8 +246,8 @@ TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
   }
 }
 
-// It is told at once, and ends no wait for whom it does not concern: PE 2 answers after it.
-TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
+// The failure is reported at once, and does not end the wait for another PE: PE 2 answers after it.
+TEST_P(Errors, AWaitForOthersReportsItAndGoesOn) {
   NicJob job(3, plan());
   job.nic.fail_at(1, 0, kRemoteAccess);
   std::uint64_t* const signal = job.data<std::uint64_t>(0, 8);
@@ -267,7 +266,7 @@ TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
 }
 
-// It may be another host thread's: the wait's own record stays as it is, for what it fails by.
+// It may be another host thread's: the wait's own record stays free for its own failure.
 TEST_P(Errors, WhatAWaitFindsIsNotItsOwn) {
   NicJob job(3, plan());
   abi::ErrorRecord own{};
@@ -291,7 +290,7 @@ TEST_P(Errors, WhatAWaitFindsIsNotItsOwn) {
   EXPECT_EQ(job.job.error().claimed, 0u);
 }
 
-// A wait with a bound says whether its event came; what it finds is told all the same.
+// A wait with a bound returns whether its event came; it reports a failure that it finds, too.
 TEST_P(Errors, AWaitWithABoundKeepsIt) {
   NicJob job(2, plan());
   job.context().pe.wait_timeout_ns = 1;
@@ -307,10 +306,9 @@ TEST_P(Errors, AWaitWithABoundKeepsIt) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
 }
 
-// ---- Ends
-// -------------------------------------------------------------------------------------------
+// ---- Ends ---------------------------------------------------------------------------------------
 
-// With CHIME_ON_ERROR=exit a thread of a kernel does not come back.
+// With CHIME_ON_ERROR=exit a thread of a kernel does not return.
 TEST_P(Errors, ThreadsLeaveTheirKernel) {
   NicJob job(2, plan());
   job.context().pe.on_error = OnError::kExit;
@@ -323,7 +321,7 @@ TEST_P(Errors, ThreadsLeaveTheirKernel) {
   EXPECT_EQ(came_back, 0);
 }
 
-// What a kernel that is ended has begun in queues that are well: nothing is left half done.
+// Queues without a failure after their kernel has ended: no operation is left half done.
 void expect_usable(NicJob& job, int pe) {
   const abi::Channel& queue = job.nic.queue(pe);
   EXPECT_EQ(queue.progress.status, 0u);

@@ -1,4 +1,4 @@
-// Elements that lanes of a warp put side by side: one request carries all of them.
+// Elements that lanes of a warp put to adjacent addresses: one request carries all of them.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,8 +18,8 @@ class Gather : public EachMode {};
 constexpr std::byte kGuard{0xa5};
 constexpr unsigned kMargin = 16;  // bytes before and behind what is written
 
-// TSan sees a race of what is executed whichever thread came first: it needs the splits of a warp,
-// and not each of them in many orders.
+// TSan finds a race in the executed code whichever thread came first: it needs the splits of a
+// warp, but not each of them in many orders.
 constexpr std::uint64_t kSeeds = CHIME_SIMT_TSAN ? 20 : 100;
 
 template <class Body>
@@ -40,7 +40,7 @@ Word value_of(unsigned lane, unsigned round = 0) {
   return value;
 }
 
-// What PE 1 must hold: the values of `lanes`, guards around.
+// The contents that PE 1 must have: the values of `lanes`, guards around them.
 template <class Word>
 void expect_values(NicJob& job, std::size_t offset, unsigned lanes, unsigned round = 0) {
   std::vector<std::byte> expected(kMargin + lanes * sizeof(Word) + kMargin, kGuard);
@@ -75,7 +75,7 @@ TEST_P(Gather, NeighboursOfAnySizeAndNumberAreOneRequest) {
   });
 }
 
-// Control, header, data and halves of 8-byte elements come to lie on either side of it.
+// Control, header, data and halves of 8-byte elements lie on either side of the ring's end.
 TEST_P(Gather, GoesAroundTheRingsEnd) {
   for_each_size([]<class Word>(Word) {
     for (const std::uint64_t start : {123, 124, 125, 126, 127, 65535}) {
@@ -96,7 +96,7 @@ TEST_P(Gather, GoesAroundTheRingsEnd) {
   });
 }
 
-// Each is what it was before: a request of the lane's own, in one reservation.
+// Each becomes a request of its lane, as before, in one reservation.
 void expect_apart(const NicPlan& plan, unsigned (*element_of)(unsigned lane)) {
   NicJob job(2, plan);
   run_threads(32, [&] {
@@ -146,7 +146,7 @@ TEST_P(Gather, LanesThatSkipAreNotMissed) {
     if (i % 5 != 0) EXPECT_EQ(job.data<unsigned>(1)[at++], i);
 }
 
-// Where nobody checks: bytes are bytes to a NIC.
+// Unchecked: a NIC accepts bytes at any address.
 TEST_P(Gather, ElementsThatAreNotAlignedArriveAllTheSame) {
   for_each_size([]<class Word>(Word) {
     NicJob job(2, plan());
@@ -163,7 +163,7 @@ TEST_P(Gather, ElementsThatAreNotAlignedArriveAllTheSame) {
   });
 }
 
-TEST_P(Gather, AFailureIsToldOfAllThatTheRequestWrites) {
+TEST_P(Gather, AFailureIsReportedForAllThatTheRequestWrites) {
   constexpr unsigned kRemoteAccess = 0x13;
   NicJob job(2, plan());
   job.nic.fail_at(1, 5, kRemoteAccess);
@@ -205,8 +205,8 @@ TEST_P(Gather, AFullRingMakesItWait) {
       EXPECT_EQ(job.data<std::uint64_t>(1, 512 * round)[i], value_of<std::uint64_t>(i, round));
 }
 
-// `done` stops 4 WQEBBs before the end of a request of 5. So what lies between it and `ready` is
-// counted from there: else 31 WQEBBs without a doorbell and 96 behind them would not fit.
+// `done` stops 4 WQEBBs before the end of a request of 5. So the WQEBBs between it and `ready`
+// count from there: otherwise 31 WQEBBs without a doorbell and 96 after them would not fit.
 TEST_P(Gather, TheLeastDepthIsEnoughBehindALongRequest) {
   NicPlan swapping = plan();
   swapping.flags |= abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
@@ -243,7 +243,7 @@ TEST_P(Gather, TheLeastDepthIsEnoughBehindALongRequest) {
   }
 }
 
-// Elements beside each other need no stride: 71 of them by a warp are three requests.
+// Adjacent elements need no stride: 71 of them by a warp are three requests.
 TEST_P(Gather, AStridedPutOfStrideOneIsGathered) {
   NicJob job(2, plan());
   std::vector<double> source(71);

@@ -1,4 +1,4 @@
-// Lanes that post together: how many requests, reservations and completions that takes.
+// Lanes that post together: the number of requests, reservations and completions.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -69,7 +69,7 @@ TEST_P(Groups, EveryLaneGetsItsOwnResult) {
   EXPECT_EQ(job.nic.counts(1).completions, 1u);
 }
 
-// Requests of two WQEBBs: the last lane's is the one whose completion is told.
+// Requests of two WQEBBs: the last lane's request gets the completion.
 TEST_P(Groups, WideRequestsOfAWarp) {
   NicJob job(2, plan());
   run_threads(32, [&] {

@@ -1,4 +1,4 @@
-// Queue pairs by which PEs meet: the host's are slower than those of kernels.
+// Queue pairs for meetings: the host's are slower than those of kernels.
 #include "meeting.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Meeting, OfTheHostIsNotOvertakenByOneOfKernels) {
       run_threads(1, [&] { sync_all(pe.context(), Thread{}); });
     });
     while (std::atomic_ref(slow.queue(1).producer.ready).load() == 0) std::this_thread::yield();
-    // Time for a kernel that need not wait for the host's arrival to land.
+    // Time for a kernel that does not wait for the host's arrival.
     for (int i = 0; i < 100 && meeting.flag() == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     EXPECT_EQ(meeting.flag(), 0u) << "it came first";

@@ -1,5 +1,5 @@
-// Where local memory lies: registered buffers that change while they are looked up, slots of
-// staging memory that are all in use or given up, transfers that are longer than a request may be.
+// Local memory: registered buffers that change during a lookup, staging slots that are all in use
+// or given up, transfers longer than a request may be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Memory : public EachMode {};
 
 // ---- Registered buffers -------------------------------------------------------------------------
 
-// As the host does it: fills the table that is not in use, then makes it the one in use.
+// As the host does: fills the table that is not in use, then makes it the one in use.
 void publish(abi::NicBuffers& buffers, std::vector<abi::NicBuffer> rows, abi::NicBuffer* memory) {
   std::copy(rows.begin(), rows.end(), memory);
   buffers.tables[(buffers.generation + 1) % 2] = {rows.size(), memory};
@@ -60,7 +60,7 @@ TEST_P(Memory, ABufferIsFoundAmongMany) {
 }
 
 // Two registrations come while the buffer's row is read: its begin and end are the old ones, its
-// address in requests and its key another buffer's.
+// NIC address and its key belong to another buffer.
 TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
   NicJob job(2, plan());
   abi::NicBuffers& buffers = job.nic.buffers();
@@ -99,14 +99,14 @@ std::size_t slots_in_use(NicJob& job) {
   return staging.slots - std::size_t(std::count(staging.busy, staging.busy + staging.slots, 0u));
 }
 
-// As many as a peer may have.
+// The number of slots that a peer may have.
 NicPlan few_slots(NicPlan plan, std::uint32_t slots) {
   plan.staging_slots = 2 * slots;
   plan.staging_slot_bytes = 256;
   return plan;
 }
 
-// More threads than slots, chunks that take turns in the halves of each, and sources that are
+// More threads than slots, chunks that alternate between the halves of each, and sources that are
 // overwritten as soon as a put returns.
 TEST_P(Memory, SlotsThatAreAllInUseAreWaitedFor) {
   NicJob job(2, few_slots(plan(), 2));
@@ -134,13 +134,13 @@ void put_staged(NicJob& job, int pe) {
   job.to(pe).put<1>(Thread{}, {job.data<std::byte>(0, kThere), source, 100, Until::kLocal});
 }
 
-// What a transfer to `pe` may have of a pair, and whether it gets it now.
+// The slot of a pair that a transfer to `pe` may use, and whether it gets it now.
 std::uint32_t slot_of(std::uint32_t pair, int pe) { return abi::one_of_pair(pair, pe); }
 std::uint32_t take(NicJob& job, int pe, std::uint32_t pair) {
   return staging::try_take_slot(job.context(), pe, pair);
 }
 
-// The NIC may still read it, until it says that it has.
+// The NIC may still read the slot, until a completion.
 TEST_P(Memory, AGivenUpSlotStaysTaken) {
   NicJob job(3, few_slots(plan(), 2));
   job.context().pe.wait_timeout_ns = 200'000'000;
@@ -155,7 +155,7 @@ TEST_P(Memory, AGivenUpSlotStaysTaken) {
   EXPECT_EQ(take(job, 1, 0), slot_of(0, 1)) << "the request was only late";
 }
 
-// The NIC may have begun what is behind a request that failed, and still read the slot.
+// The NIC may have begun a request after a failed one, and still read the slot.
 TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
   std::atomic<int> begun = 0;
   std::atomic<bool> may_end = false;
@@ -176,7 +176,7 @@ TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
   EXPECT_EQ(take(job, 1, 0), slot_of(0, 1)) << "the second is flushed";
 }
 
-// More threads than slots: some have requests on their way when the first one fails, others wait.
+// More threads than slots: some have requests in flight when the first one fails, others wait.
 TEST_P(Memory, SlotsOfALostQueueServeOthers) {
   NicJob job(3, few_slots(plan(), 2));
   for (const std::uint32_t pair : {0, 1}) ASSERT_EQ(slot_of(pair, 1), slot_of(pair, 2));
@@ -200,7 +200,7 @@ TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
   EXPECT_EQ(slots_in_use(job), 0u);
 }
 
-TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
+TEST_P(Memory, AWaitForASlotSeesItsQueueStop) {
   NicJob job(2, few_slots(plan(), 1));
   abi::NicStaging const& staging = job.nic.memory().staging;
   const std::uint64_t* const awaited = &staging.busy[slot_of(0, 1)];
@@ -217,9 +217,9 @@ TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   EXPECT_EQ(job.job.error().pe, 1);
 }
 
-// The last of ten gets the slot later than a wait may last, and does not fail: it has seen it go
-// round.
-TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
+// The last of ten gets the slot later than a wait may last, and does not fail: it has seen the slot
+// change hands.
+TEST_P(Memory, ManyThatShareASlotAllGetIt) {
   NicJob job(2, few_slots(plan(), 1));
   job.context().pe.wait_timeout_ns = 2'000'000'000;
   job.nic.watch([] { std::this_thread::sleep_for(std::chrono::milliseconds(250)); });
@@ -237,7 +237,7 @@ TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, -1) << "no PE is to blame";
   EXPECT_EQ(job.nic.counts(1).requests, 0u);
-  EXPECT_EQ(job.nic.queue(1).progress.status, 0u) << "nobody waits for what it did not begin";
+  EXPECT_EQ(job.nic.queue(1).progress.status, 0u) << "no thread waits for what did not begin";
 }
 
 // ---- Long transfers -----------------------------------------------------------------------------
@@ -247,7 +247,7 @@ struct Long {
   std::byte* here;
   std::uint64_t nic;
 
-  // 8 GiB of addresses that nobody touches, registered.
+  // 8 GiB of registered addresses, which are never touched.
   explicit Long(const NicPlan& plan) : job(2, plan) {
     constexpr std::uint64_t kBegin = 0x5000'0000'0000;
     here = reinterpret_cast<std::byte*>(kBegin);
@@ -316,7 +316,7 @@ TEST_P(Memory, TheSignalOfALongPutComesLast) {
   }
 }
 
-// Its last part rings for all of it.
+// Its last part posts the doorbell for all parts.
 TEST_P(Memory, ALongPutIsRungAlsoWhereItsKernelIsEnded) {
   for (int run = 0; run < 24; ++run) {
     const int turns = run / 2;

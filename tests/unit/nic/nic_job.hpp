@@ -10,7 +10,7 @@
 
 namespace chime::tests {
 
-// PE 0 of `n_pes`, which reaches all of them through the NIC alone.
+// PE 0 of `n_pes`, which reaches all of them only through the NIC.
 class NicJob : public ChannelJob<NullNic, Path::kNic> {
  public:
   NullNic& nic = stand_in;

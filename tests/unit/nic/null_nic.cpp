@@ -33,7 +33,7 @@ void store_words(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
-// Words of 4 and 8 bytes whole, as a NIC writes them.
+// Whole words of 4 and 8 bytes, as a NIC writes them.
 void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   const std::uintptr_t ends = reinterpret_cast<std::uintptr_t>(to) | bytes;
   if (ends % 8 == 0) return store_words<std::uint64_t>(to, from, bytes);
@@ -41,7 +41,7 @@ void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-// The sum in which bits of `boundary` pass no carry on.
+// The sum without carries out of the bits in `boundary`.
 std::uint64_t masked_sum(std::uint64_t a, std::uint64_t b, std::uint64_t boundary, unsigned bits) {
   std::uint64_t sum = 0, carry = 0;
   for (unsigned i = 0; i < bits; ++i) {
@@ -56,14 +56,14 @@ std::uint64_t masked_sum(std::uint64_t a, std::uint64_t b, std::uint64_t boundar
 
 struct NullNic::Queue {
   abi::Channel* abi;
-  int pe = -1;  // whom it leads to
+  int pe = -1;  // the PE that it leads to
   std::uint32_t qpn;
   std::vector<std::byte> memory, cq;
   std::uint32_t record = 0;
   std::uint64_t doorbell = 0;
   std::vector<abi::NicFetchSlot> fetch;
 
-  std::uint64_t next, end;  // of what is to be carried out
+  std::uint64_t next, end;  // the requests to carry out
   std::uint64_t rung;       // by the last doorbell
   std::uint64_t cqes;
   std::uint64_t seen_doorbell = 0;
@@ -301,7 +301,7 @@ bool NullNic::step(Queue& queue) {
   return true;
 }
 
-// Up to the record, also while it works: that may be of a doorbell that is yet to come.
+// Takes requests up to the record, also during work: its doorbell may be yet to come.
 void NullNic::look_ahead(Queue& queue, std::uint64_t doorbell) {
   const std::uint32_t record = be32toh(__atomic_load_n(&queue.record, __ATOMIC_ACQUIRE));
   const std::uint32_t index = be32toh(static_cast<std::uint32_t>(doorbell)) >> 8;
@@ -361,14 +361,14 @@ std::byte* NullNic::remote(std::uint64_t address, std::uint32_t key, std::size_t
   return heap.memory + (address - heap.nic);
 }
 
-// One at a time waits: what comes behind it passes.
+// One write at a time waits: later ones pass it.
 void NullNic::write(Queue& queue, std::byte* to, const std::byte* from, std::size_t bytes) {
   if (!plan_.reorders || queue.late_to || random_() % 2 != 0) return copy_whole(to, from, bytes);
   queue.late_to = to;
   queue.late.assign(from, from + bytes);
 }
 
-// What is no write, and a completion, comes behind all writes before.
+// Requests other than writes, and completions, follow all earlier writes.
 void NullNic::place_late(Queue& queue) {
   if (!queue.late_to) return;
   copy_whole(queue.late_to, queue.late.data(), queue.late.size());

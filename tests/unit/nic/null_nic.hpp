@@ -1,6 +1,6 @@
-// A NIC in a thread: takes work requests out of queue memory, does them between the heaps of a
-// FakeJob, and writes completions. It knows the format from its description, shares no code with
-// what posts, and complains about whatever a NIC would stumble over.
+// A NIC in a thread: takes work requests from queue memory, executes them between the heaps of a
+// FakeJob, and writes completions. It implements the format from its description, shares no code
+// with the poster, and reports everything that a NIC would stumble over.
 //
 // All queues belong to PE 0.
 #pragma once
@@ -31,8 +31,8 @@ struct NicPlan {
   std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
   std::uint64_t start = 0, cq_start = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
-  bool is_lazy = false;   // queues rest as they like, so that others overtake them
-  bool reorders = false;  // a write may be overtaken by others, until it or one behind is complete
+  bool is_lazy = false;   // queues pause at random, so that others overtake them
+  bool reorders = false;  // others may overtake a write, until it or a later one is complete
 };
 
 class NullNic {
@@ -46,7 +46,7 @@ class NullNic {
   abi::Channel& queue(int pe, unsigned slot = 0);
   const abi::ChannelFault& fault(int pe, unsigned slot = 0);
 
-  // The index that the doorbell was rung with last.
+  // The index of the last doorbell.
   std::uint16_t rung(int pe, unsigned slot = 0);
 
   // Memory that is registered beside the heap.
@@ -54,24 +54,23 @@ class NullNic {
   static constexpr std::size_t kBufferBytes = 64 * 1024;
   abi::NicBuffers& buffers() { return buffers_; }
 
-  // Between them nothing is carried out.
+  // Between these calls no request is carried out.
   void hold();
   void go_on();
 
   // Called in the NIC's thread after every request that it has carried out.
   void watch(std::function<void()> look);
 
-  // A write or read, as it stood in the queue. Its data is in the request where there is no
-  // `local`.
+  // A write or read, as in the queue. Without `local` the request contains the data.
   struct Transfer {
     unsigned opcode;
     std::uint64_t remote, local, bytes;
   };
-  // From now on requests are noted and completed, and not carried out.
+  // From now on requests are recorded and completed, but not carried out.
   void note_only();
   std::vector<Transfer> noted();
 
-  // The request with this index fails, and what comes after it is flushed.
+  // The request with this index fails, and later ones are flushed.
   void fail_at(int pe, std::uint64_t index, unsigned syndrome);
 
   struct Counts {
@@ -79,7 +78,7 @@ class NullNic {
   };
   Counts counts(int pe, unsigned slot = 0);
 
-  // What was wrong with the requests; empty if nothing was.
+  // The faults of the requests; empty if there are none.
   std::string complaints();
 
  private:
@@ -115,7 +114,7 @@ class NullNic {
   abi::NicMemory memory_{};
   std::vector<std::uint32_t> route_;  // [pe]
   std::vector<Range> heaps_;          // [pe]
-  std::vector<Range> locals_;         // what this PE's requests may name
+  std::vector<Range> locals_;         // memory that this PE's requests may name
   abi::NicBuffer registered_{};
   abi::NicBuffers buffers_{};
   std::vector<std::byte> buffer_;
@@ -127,7 +126,7 @@ class NullNic {
   std::unique_ptr<std::byte[]> staging_;
   MemoryKinds kinds_;
 
-  std::mutex mutex_;  // of what the NIC's thread does, against the calls above
+  std::mutex mutex_;  // guards the NIC's thread against the calls above
   std::string complaints_;
   std::function<void()> look_;
   bool held_ = false, notes_only_ = false;

@@ -1,5 +1,5 @@
-// A way that is opened at its first touch: asked for once, waited for, carried over by one thread,
-// and used by all; refused, or waited for in vain, with the reason.
+// A path that is opened at its first touch: requested once, waited for, carried over by one thread,
+// and used by all; or refused, or waited for in vain, with the reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kPes = 6;
 
-// PE 0, none of whose peers is connected. Their channels know no peer; what a host would answer is
-// kept aside. Places go to peers as they come.
+// PE 0, with no connected peer. Their channels have no peer; the host's future answers are kept
+// aside. Peers get QP sets in any order.
 class Opening : public EachMode {
  protected:
   Opening() : job(kPes, two_slots()) {
@@ -46,7 +46,7 @@ class Opening : public EachMode {
     return two;
   }
 
-  // The NullNic's queues for a PE are place `pe`.
+  // The NullNic's queues for a PE are QP set `pe`.
   void answer(int pe) {
     const auto i = static_cast<std::size_t>(pe);
     peers[i] = {peers_to_be[i], pe, flags, 0};
@@ -58,7 +58,7 @@ class Opening : public EachMode {
     std::atomic_ref(answers[static_cast<std::size_t>(pe)])
         .store(abi::kRefused, std::memory_order_release);
   }
-  // Answers what is asked for, each a little later, until `count` are answered.
+  // Answers each request a little later, until `count` are answered.
   void serve(int count) {
     std::uint64_t done = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -81,8 +81,8 @@ class Opening : public EachMode {
   abi::Openings openings = {&asked, &wanted, answers.data(), peers.data(), claims.data()};
 };
 
-// Two blocks, by both slots of each place, every thread to every peer; whoever is first opens.
-TEST_P(Opening, EveryThreadGoesOnByTheWayThatOneHasOpened) {
+// Two blocks, by both slots of each QP set, every thread to every peer; the first thread opens.
+TEST_P(Opening, EveryThreadUsesThePathThatOneHasOpened) {
   std::thread host([&] { serve(kPes - 1); });
   run_grid(2, 32, [&] {
     const unsigned rank = exec::grid_rank();
@@ -105,10 +105,10 @@ TEST_P(Opening, EveryThreadGoesOnByTheWayThatOneHasOpened) {
     EXPECT_EQ(claims[static_cast<std::size_t>(pe)], 1u);
   }
   EXPECT_EQ(asked, kPes - 1u) << "each peer is asked for once";
-  EXPECT_EQ(opened[0], 0u) << "nobody has touched PE 0";
+  EXPECT_EQ(opened[0], 0u) << "no thread has touched PE 0";
 }
 
-// In weak memory, schedules by seed: who sees the way sees whom it leads to.
+// In weak memory, schedules by seed: a thread that sees the path also sees its peer.
 TEST_P(Opening, NobodyPostsByAChannelThatLeadsNowhere) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::fill(opened.begin(), opened.end(), 0u);
@@ -127,7 +127,7 @@ TEST_P(Opening, NobodyPostsByAChannelThatLeadsNowhere) {
   }
 }
 
-TEST_P(Opening, ARefusedWayIsUnreachable) {
+TEST_P(Opening, ARefusedPathIsUnreachable) {
   refuse(2);
   run_threads(1, [&] { p(job.context(), job.data<std::uint64_t>(0), std::uint64_t{1}, 2); });
   EXPECT_EQ(job.job.error().claimed, 2u);
@@ -136,7 +136,7 @@ TEST_P(Opening, ARefusedWayIsUnreachable) {
   EXPECT_EQ(*job.data<std::uint64_t>(2), 0u);
 }
 
-// Of the proxy, say: there from the beginning, so nobody fills them, and nobody claims them.
+// For example the proxy's: they exist from the beginning, so no thread fills or claims them.
 TEST_P(Opening, AnAnswerMayNameChannelsThatLeadToMany) {
   std::atomic_ref(answers[4]).store(abi::answer_word(Path::kProxy, 5), std::memory_order_release);
   job.nic.queue(5, 0).pe = job.nic.queue(5, 1).pe = -1;

@@ -1,5 +1,5 @@
-// What a NIC's order, its atomics and its doorbells make of operations, with both forms of
-// completion queue. tests/unit/channels has what every kind of channel promises.
+// The effects of a NIC's order, atomics and doorbells on operations, with both forms of completion
+// queue. tests/unit/channels tests the promises of every kind of channel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::vector<std::byte> pattern(std::size_t bytes) {
 
 constexpr std::size_t kThere = 64 * 1024;  // offset at the peer
 
-// A plan whose writes have no order, where a signal can follow them, or not.
+// A plan whose writes are unordered, with or without swaps for signals.
 NicPlan unordered(NicPlan plan, bool swaps) {
   plan.flags |= abi::kNicUnorderedWrites | (swaps ? abi::kNicSwapsSignals : 0);
   plan.reorders = true;
@@ -45,7 +45,7 @@ TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
   }
 }
 
-// What a put_signal takes of the queue, all of it with one doorbell and nothing waited for.
+// The blocks of a put_signal in the queue, all with one doorbell and without a wait.
 std::uint64_t posted_by_put_signal(const NicPlan& plan, std::size_t bytes, SignalOp op) {
   NicJob job(2, plan);
   *job.data<std::uint64_t>(1, 8) = 5;
@@ -82,7 +82,7 @@ TEST_P(Operations, ASignalWithoutDataIsOneRequestOfOneBlock) {
     EXPECT_EQ(posted_by_put_signal(unordered(plan(), true), 0, op), 1u);
 }
 
-// Of two barriers: the first one's must be there before the second one's.
+// Two barriers: the first one's announcement must arrive before the second one's.
 TEST_P(Operations, AnAnnouncementWaitsForTheOneBeforeWhereWritesHaveNoOrder) {
   for (const bool swaps : {false, true}) {
     NicJob other(2, unordered(plan(), swaps));
@@ -128,7 +128,7 @@ TEST_P(Operations, FenceWaitsWhereDataMayArriveOutOfOrder) {
   }
 }
 
-// A PE's atomics may go by the NIC while its memory is mapped: a store behind the fence would
+// A PE's atomics may go by the NIC while its memory is mapped: a store after the fence would
 // overtake them.
 TEST_P(Operations, FenceWaitsForAPeerThatStoresReachToo) {
   for (const bool is_mapped : {false, true}) {
@@ -175,7 +175,7 @@ TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
   EXPECT_EQ(other.nic.counts(1).requests, 2u);
 }
 
-// A staging slot lies where the CQEs do.
+// A staging slot lies in the same memory as the CQEs.
 TEST_P(Operations, StagedReadsNeedNoFlush) {
   NicPlan flushing = plan();
   flushing.flags |= abi::kNicFlushReads;

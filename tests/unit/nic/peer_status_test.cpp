@@ -1,5 +1,5 @@
-// What kernels are told of a peer that no heap is mapped of: chimex_pe_status, from what the host,
-// the proxy and failed queues have left in memory.
+// The status that kernels get of an unmapped peer: chimex_pe_status, from records of the host, the
+// proxy and failed queues in memory.
 #include "chime/device/peer_status.cuh"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kPes = 6;
 constexpr unsigned kRemoteAccess = 0x13;
 
-// PE 0, as kernels see it, with queues to all others. The host's have two slots a place.
+// PE 0, as kernels see it, with queues to all others. The host's QP sets have two slots.
 class PeerStatus : public testing::Test {
  protected:
   PeerStatus() : job(kPes) {
@@ -41,23 +41,23 @@ class PeerStatus : public testing::Test {
   std::array<abi::ChannelFault, 2 * kPes> of_host = {};
 };
 
-TEST_F(PeerStatus, OfPeersWhoseQueuesAreWellIsOk) {
+TEST_F(PeerStatus, OfPeersWithHealthyQueuesIsOk) {
   EXPECT_EQ(all(), std::vector<int>(kPes, CHIMEX_OK));
   EXPECT_EQ(of(-1), CHIMEX_ERR_INVALID);
   EXPECT_EQ(of(kPes), CHIMEX_ERR_INVALID);
-  EXPECT_EQ(job.job.error().claimed, 0u) << "who asks makes no error";
+  EXPECT_EQ(job.job.error().claimed, 0u) << "a query makes no error";
   job.context().abi_version = 0;
   EXPECT_EQ(of(1), CHIMEX_ERR_NOT_INITIALIZED);
 }
 
-// Whatever else is known of it: mapped, say.
+// Whatever else is known of it: for example, that it is mapped.
 TEST_F(PeerStatus, OfADeadPeIsThatAlone) {
   job.job.map(3);
   job.job.bury(3);
   EXPECT_EQ(all(), (std::vector<int>{0, 0, 0, CHIMEX_ERR_PEER_DEAD, 0, 0}));
 }
 
-TEST_F(PeerStatus, KnowsAFailedQueueOfKernels) {
+TEST_F(PeerStatus, ShowsAFailedQueueOfKernels) {
   job.nic.fail_at(2, 0, kRemoteAccess);
   run_threads(1, [&] {
     p(job.context(), job.data<int>(0), 1, 2);
@@ -66,19 +66,19 @@ TEST_F(PeerStatus, KnowsAFailedQueueOfKernels) {
   EXPECT_EQ(all(), (std::vector<int>{0, 0, CHIMEX_ERR_NETWORK, 0, 0, 0}));
 }
 
-TEST_F(PeerStatus, KnowsAFailedQueueOfTheHost) {
+TEST_F(PeerStatus, ShowsAFailedQueueOfTheHost) {
   of_host[2 * 4 + 1].published = abi::kFaultWhole;
-  of_host[2 * 5].published = abi::kFaultClaimed;  // not whole yet
+  of_host[2 * 5].published = abi::kFaultClaimed;  // not complete yet
   EXPECT_EQ(all(), (std::vector<int>{0, 0, 0, 0, CHIMEX_ERR_NETWORK, 0}));
 }
 
-TEST_F(PeerStatus, OfAMappedPeerAsksForNoQueue) {
+TEST_F(PeerStatus, OfAMappedPeerNeedsNoQueue) {
   of_host[2 * 4].published = abi::kFaultTold;
   job.job.map(4);
   EXPECT_EQ(of(4), CHIMEX_OK);
 }
 
-TEST_F(PeerStatus, WhereNoWayLeadsIsUnreachable) {
+TEST_F(PeerStatus, OfAPeerWithoutAPathIsUnreachable) {
   const std::vector<std::uint32_t> nowhere(kPes);
   job.context().channels.route = nowhere.data();
   EXPECT_EQ(of(1), CHIMEX_ERR_UNREACHABLE);
@@ -86,8 +86,8 @@ TEST_F(PeerStatus, WhereNoWayLeadsIsUnreachable) {
   EXPECT_EQ(of(1), CHIMEX_ERR_UNREACHABLE);
 }
 
-// It is asked about, and not asked for: nobody opens a way by it.
-TEST_F(PeerStatus, OfAWayOnDemandIsAsItWasAnswered) {
+// A status query is no request: it opens no path.
+TEST_F(PeerStatus, OfAPathOnDemandIsAsItWasAnswered) {
   const std::vector<std::uint32_t> nowhere(kPes);
   std::array<std::uint32_t, kPes> opened = {}, answers = {}, claims = {};
   std::uint64_t asked = 0, wanted = 0;
@@ -96,7 +96,7 @@ TEST_F(PeerStatus, OfAWayOnDemandIsAsItWasAnswered) {
   all_channels.route = nowhere.data();
   all_channels.opened = opened.data();
   all_channels.openings = &openings;
-  // Proxied: by the FIFO at place 5.
+  // Proxied: by the FIFO at index 5.
   const std::uint64_t lost = 1 << 4;
   job.nic.queue(5).fifo.lost = &lost;
   answers = {0,
@@ -112,7 +112,7 @@ TEST_F(PeerStatus, OfAWayOnDemandIsAsItWasAnswered) {
   EXPECT_EQ(wanted, 0u);
 }
 
-// ---- Waits that know for whom they are ----------------------------------------------------------
+// ---- Waits for known PEs ------------------------------------------------------------------------
 
 class AtOnce : public PeerStatus {
  protected:
@@ -125,8 +125,8 @@ class AtOnce : public PeerStatus {
   }
 };
 
-// Nobody is left who would answer.
-TEST_F(AtOnce, TheWaitForTheWayToADeadPeEnds) {
+// No PE is left that could answer.
+TEST_F(AtOnce, TheWaitForThePathToADeadPeEnds) {
   const std::vector<std::uint32_t> nowhere(kPes);
   std::array<std::uint32_t, kPes> opened = {}, answers = {}, claims = {};
   std::uint64_t asked = 0, wanted = 0;
@@ -141,17 +141,17 @@ TEST_F(AtOnce, TheWaitForTheWayToADeadPeEnds) {
   EXPECT_EQ(job.job.error().pe, 3);
 }
 
-// PE 1 never hears that PE 0 has come, so it cannot come to the end, and PE 0 knows that. PE 5,
-// for whom it waits, never comes.
-TEST_F(AtOnce, ASyncEndsWhoseArrivalIsLost) {
+// PE 1 never learns that PE 0 has come, so it cannot finish, and PE 0 knows that. PE 5, for which
+// PE 0 waits, never comes.
+TEST_F(AtOnce, ASyncWithALostArrivalEnds) {
   job.nic.fail_at(1, 0, kRemoteAccess);
   ends_at_once([&] { sync_all(job.context(), Thread{}); });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
 }
 
-// What else was lost need not keep it from its end: PE 3 is told by others.
-TEST_F(AtOnce, ASyncGoesOnWithoutAPeerWhomItTellsNothing) {
+// Another loss need not keep it from finishing: other PEs notify PE 3.
+TEST_F(AtOnce, ASyncGoesOnWithoutAPeerThatItDoesNotNotify) {
   job.nic.fail_at(3, 0, kRemoteAccess);
   run_threads(1, [&] {
     p(job.context(), job.data<int>(0), 1, 3);

@@ -1,4 +1,4 @@
-// quiet by a group: its members share the channels out among them.
+// quiet by a group: its members divide the channels among them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,8 +24,8 @@ TEST(Shares, EachChannelFallsToOneMember) {
       }
 }
 
-// 100 channels, of which each thread has used some. Only who waits for one polls it: so `done`
-// tells of each that somebody did.
+// 100 channels, of which each thread has used some. Only a thread that waits for a channel polls
+// it: so `done` shows for each that a member did.
 template <class Group>
 void expect_all_complete(NicPlan plan, unsigned threads) {
   constexpr int kPes = 25;
@@ -54,7 +54,7 @@ TEST_P(QuietTogether, CompletesWhatAnyThreadHasSent) {
   expect_all_complete<Block>(plan(), 160);
 }
 
-// The request that queue 1 is said to have is never complete: whoever waits for it, others do not.
+// Queue 1 has a request that never completes: one member waits for it, the others do not.
 TEST_P(QuietTogether, AChannelThatLastsHoldsUpNoOther) {
   NicJob job(3, plan());
   abi::Channel& lasting = job.nic.queue(1);
@@ -103,8 +103,8 @@ TEST_P(QuietTogether, AnAnnouncementThatLastsHoldsUpNone) {
   channel::advance_to(lasting, 2);
 }
 
-// Whoever finds it tells, the others' peers have their data, and all come back.
-TEST_P(QuietTogether, AFailureIsToldAndAllComeBack) {
+// The member that finds it reports it, the other peers have their data, and all members return.
+TEST_P(QuietTogether, AFailureIsReportedAndAllComeBack) {
   NicJob job(8, plan());
   job.nic.fail_at(5, 0, 0x13);
   std::atomic<unsigned> came_back{0};
@@ -112,7 +112,7 @@ TEST_P(QuietTogether, AFailureIsToldAndAllComeBack) {
     if (exec::lane_id() < 8) job.to(static_cast<int>(exec::lane_id())).p(job.data<int>(0), 3);
     exec::sync_warp();
     channel::quiet(job.context(), Warp{});
-    EXPECT_EQ(job.job.error().claimed, 2u) << "told before any goes on";
+    EXPECT_EQ(job.job.error().claimed, 2u) << "reported before any goes on";
     ++came_back;
   });
   EXPECT_EQ(came_back, 32u);

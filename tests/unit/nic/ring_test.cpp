@@ -72,7 +72,7 @@ TEST_P(Ring, AFullQueueMakesPostersWait) {
   for (int i = 0; i < 500; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
 }
 
-// What another poller has told already, or this one read long ago, is not the future.
+// A completion that another poller has taken, or that this one read long ago, is not a new one.
 TEST_P(Ring, AnOldCompletionMovesNothing) {
   NicJob job(2, plan());
   abi::Channel& queue = job.nic.queue(1);
@@ -87,8 +87,8 @@ TEST_P(Ring, AnOldCompletionMovesNothing) {
   EXPECT_EQ(queue.progress.done, 1001u);
 }
 
-// One poster finds another behind it and leaves the doorbell to it; that one has more to come, but
-// may be held up by what it was left.
+// One poster finds another after it and leaves the doorbell to it; that one has more to post, but
+// its later work may wait for the requests that it took over.
 TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
   NicJob job(2, plan());
   auto& producer = job.nic.queue(1).producer;
@@ -118,7 +118,7 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
   EXPECT_EQ(job.data<int>(1)[0], 17);
 }
 
-// 1024 threads and a queue of 128: everybody waits for room, for turns, for readers of slots.
+// 1024 threads and a queue of 128: all wait for room, for turns, for readers of slots.
 TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
   NicJob job(2, plan());
   std::vector<std::uint64_t> old(3 * 1024);
@@ -157,7 +157,7 @@ TEST_P(Ring, ACrowdOfSwappedSignalsOnAShallowQueue) {
   }
 }
 
-// Each WQEBB of data and signal comes to lie at the end of the ring.
+// Each WQEBB of data and signal lies at the end of the ring once.
 TEST_P(Ring, SwappedSignalsGoAroundTheEnd) {
   for (const std::uint64_t start : {124, 125, 126, 127}) {
     NicJob job(2, starting_at(swapping_signals(plan()), start));
@@ -189,7 +189,7 @@ TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {
   EXPECT_EQ(job.nic.counts(1, 1).requests, 64u);
 }
 
-// Who has one queue to a peer waits for nothing at a fence; who has two does.
+// With one queue to a peer a fence waits for nothing; with two it does.
 TEST_P(Ring, FenceIsFreeForOneQueueAndDrainsTwo) {
   NicPlan two = plan();
   two.slots = 2;
@@ -231,7 +231,7 @@ TEST_P(Ring, TheFirstPostOfAQueueDrainsThePeersOthers) {
   EXPECT_EQ(*job.data<int>(1), 2);
 }
 
-// Nor does anybody else there overtake what it drains.
+// Nor may another thread there overtake the drained requests.
 TEST_P(Ring, NobodyPostsWhileTheFirstPosterDrains) {
   NicPlan two = plan();
   two.slots = 2;
@@ -259,7 +259,7 @@ TEST_P(Ring, NobodyPostsWhileTheFirstPosterDrains) {
 
 TEST_P(Ring, StagingSlotsAreSharedByMany) {
   NicPlan few = plan();
-  few.staging_slots = 4;  // two to a peer
+  few.staging_slots = 4;  // two for a peer
   NicJob job(2, few);
   run_threads(64, [&] {
     std::byte source[300], target[300] = {};
@@ -293,7 +293,7 @@ TEST_P(Ring, HoldsUnderWeakMemoryAndAnySchedule) {
 
 IN_EACH_MODE(Ring);
 
-// Another context's channels lie before: nobody looks at them, and they are not drained.
+// Another context's channels come before: no call polls or drains them.
 TEST(Pool, AContextKeepsToItsStretch) {
   NicPlan plan;
   plan.first = 128;
@@ -302,7 +302,7 @@ TEST(Pool, AContextKeepsToItsStretch) {
   abi::Channel& foreign = job.nic.channels().pool.channels[1];
   foreign.head.path = Path::kNic;
   foreign.head.depth = 128;
-  foreign.producer.ready = 5;  // which are never complete
+  foreign.producer.ready = 5;  // never complete
   foreign.progress.status = abi::status_word(abi::Stop::kClosed);
   foreign.progress.done = abi::kStopped;
   job.nic.channels().pool.touched[0] = 1 << 1;

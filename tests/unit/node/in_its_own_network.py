@@ -1,7 +1,7 @@
-"""in_its_own_network.py <command...>: runs a PE of mpirun in a network namespace of its own, as a container's. Takes root.
+"""in_its_own_network.py <command...>: runs a PE of mpirun in a separate network namespace, like a container's. Needs root.
 
-The PE still reaches its PMIx launcher, which listens on loopback: what comes to that port in the new namespace is carried to
-it by a process that has stayed outside."""
+The PE still reaches its PMIx launcher, which listens on loopback: a process outside forwards the connections to that port
+in the new namespace."""
 import ctypes
 import os
 import re
@@ -60,7 +60,7 @@ if port is not None:
     if os.fork() == 0:
         check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
         check(libc.setns(outside, CLONE_NEWNET))
-        for stream in range(3):  # mpirun waits for their end
+        for stream in range(3):  # mpirun waits for their ends
             os.dup2(os.open(os.devnull, os.O_RDWR), stream)
         if os.getppid() == pe:
             carry(listener, port)

@@ -1,5 +1,5 @@
-// A PE that says its place on its node: before init, between its stages, after it, in a kernel, and
-// after finalize. node_test.cpp starts jobs of these and reads the lines.
+// A PE that prints its place on its node: before init, between its stages, after it, in a kernel,
+// and after finalize. node_test.cpp starts jobs of these and reads the lines.
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -28,8 +28,8 @@ std::string place_in_kernel() {
   return std::to_string(answers[0]) + "/" + std::to_string(answers[1]);
 }
 
-// One line a PE: "PE 1: before -1/-1, bootstrapped 1/2, built 1/2, in a kernel 1/2, after -1/-1".
-// Between the first place and init it waits for `all_have_asked`.
+// One line for each PE: "PE 1: before -1/-1, bootstrapped 1/2, built 1/2, in a kernel 1/2, after
+// -1/-1". Between the first place and init it waits for `all_have_asked`.
 void say_all(unsigned flags, const chimex_init_attr_t* attr, std::latch& all_have_asked) {
   std::string line = "before " + place();
   all_have_asked.arrive_and_wait();
@@ -59,7 +59,7 @@ void is_one_process() {
 void are_three_threads() {
   chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
   if (chimex_get_uniqueid(&id) != CHIMEX_OK) return;
-  // A thread that is no PE yet would be taken for one of the process's first, and wait for itself.
+  // A thread that is no PE yet would count as one of the process's first, and wait for itself.
   std::latch all_have_asked(3);
   std::vector<std::thread> pes;
   for (int pe = 0; pe < 3; ++pe)

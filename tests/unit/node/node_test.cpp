@@ -1,6 +1,6 @@
 // A PE's place among the PEs of its node: under every launcher, on one node and on several of
-// different sizes, mapped or not. Another boot or another network namespace is a node of its own,
-// so that one machine can be several.
+// different sizes, mapped or not. Another boot or another network namespace is a separate node, so
+// that one machine can be several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ Outcome run(const std::string& command) {
   return outcome;
 }
 
-// What PE `pe` says when its place is `place`.
+// The line of PE `pe` for this place.
 std::string says(int pe, const std::string& place) {
   return "PE " + std::to_string(pe) + ": before -1/-1, bootstrapped " + place + ", built " + place +
          ", in a kernel " + place + ", after -1/-1\n";
@@ -84,13 +84,13 @@ TEST(Place, UnderMpirunFollowsTheNumber) {
   expect_places(run(mpirun(3) + CHIME_NODE_PE), {"0/3", "1/3", "2/3"});
 }
 
-// Whether a peer is mapped is another question than whether it is on this node.
+// A peer may be on this node without being mapped.
 TEST(Place, IsTheSameWherePesAreNotMapped) {
   expect_places(run("env CHIME_P2P=off CHIME_NIC=none " + chime_run(2) + CHIME_NODE_PE),
                 {"0/2", "1/2"});
 }
 
-// A PE's command: those whose number, the variable `number`, is in `chosen` ("1 | 3") run by way of
+// A PE's command: PEs whose number, the variable `number`, is in `chosen` ("1 | 3") run under
 // `apart`.
 std::string some_apart(const std::string& number, const std::string& chosen,
                        const std::string& apart) {
@@ -98,7 +98,7 @@ std::string some_apart(const std::string& number, const std::string& chosen,
          " " CHIME_NODE_PE ";; *) exec " CHIME_NODE_PE ";; esac'";
 }
 
-// PEs 1 and 3 are nodes by themselves, 0, 2 and 4 are one together.
+// PEs 1 and 3 are separate nodes, 0, 2 and 4 are one node together.
 TEST(Place, OnNodesOfDifferentSizesCountsLocalPeersAlone) {
   if (!can_run(CHIME_ON_ITS_OWN_NODE " true"))
     GTEST_SKIP() << "this user may not make a mount namespace (unshare --mount)";
@@ -117,8 +117,8 @@ TEST(Place, UnderMpirunCountsPesOfThisKernelAlone) {
                 {"0/3", "0/1", "1/3", "0/1", "2/3"});
 }
 
-// Containers of one host, which no network connects: init takes them for two nodes, and who first
-// needs the other says what is wrong.
+// Containers of one host, without a network between them: init takes them for two nodes, and the
+// first PE that needs the other reports the reason.
 TEST(Place, UnderMpirunCountsPesOfThisNetworkNamespaceAlone) {
   if (!can_run("command -v mpirun")) GTEST_SKIP() << "there is no mpirun";
   if (!can_run(CHIME_IN_ITS_OWN_NETWORK " true"))

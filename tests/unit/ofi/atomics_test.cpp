@@ -1,4 +1,4 @@
-// Atomics are carried out by the owner of the word, once each, and behind the puts before them.
+// The owner of a word carries out atomics, once each, and after the puts before them.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -14,7 +14,7 @@ INSTANTIATE_TEST_SUITE_P(Ofi, Atomics, testing::ValuesIn(kWorlds), name_of);
 constexpr AmoOp kOps[] = {AmoOp::kFetch, AmoOp::kSet, AmoOp::kAdd,        AmoOp::kAnd,
                           AmoOp::kOr,    AmoOp::kXor, AmoOp::kCompareSwap};
 
-// What OpenSHMEM says of each, in words of its own: the word afterwards.
+// The word after each operation, by OpenSHMEM, written independently.
 template <class Word>
 Word after(AmoOp op, Word word, Word operand, Word compare) {
   if (op == AmoOp::kFetch) return word;
@@ -35,7 +35,7 @@ void every_operation_at(Pe& pe, int peer, std::uint64_t at) {
       const auto operand = static_cast<Word>(random());
       const auto compare = round % 2 == 0 ? word : static_cast<Word>(random());
       std::uint64_t before = ~0ull;
-      // What stands above a word of 4 bytes in its operands means nothing.
+      // The upper half of the operands has no meaning for a word of 4 bytes.
       constexpr std::uint64_t kAbove = sizeof(Word) == 4 ? 0xdead'beef'0000'0000ull : 0;
       const auto number =
           pe.update(peer, at, {op, sizeof(Word), operand | kAbove, compare | kAbove}, &before);
@@ -99,13 +99,13 @@ TEST_P(Atomics, NoneIsLostWhereAllUpdateTheSameWords) {
       }
     }
     pe.wait_all();
-    // Each sees its own adds in any order, and no word twice.
+    // Each PE sees its own adds in any order, and no value twice.
     for (int owner = 0; owner < pe.n; ++owner) {
       const auto first = before.begin() + owner * static_cast<long>(kRounds);
       std::sort(first, first + kRounds);
       EXPECT_EQ(std::adjacent_find(first, first + kRounds), first + kRounds);
     }
-    // The sum of what all have: by an add of each at PE 0.
+    // The sum of all PEs' values: each PE adds its own at PE 0.
     pe.update(0, 1024, {AmoOp::kXor, 8, xored, 0});
     pe.wait_all();
     pe.meet();
@@ -145,7 +145,7 @@ TEST_P(Atomics, ALockOfCompareAndSwapKeepsOthersOut) {
   });
 }
 
-// The owner looks at the very moment at which it carries out the atomic.
+// The owner checks the data at the moment at which it carries out the atomic.
 TEST_P(Atomics, WhoCarriesOutAnAtomicHasTheDataOfThePutsBeforeIt) {
   run(3, [](Pe& pe) {
     constexpr std::size_t kSizes[] = {8, 64, 200, 4096, 20'000, 300'000};
@@ -190,8 +190,8 @@ TEST_P(Atomics, WhoCarriesOutAnAtomicHasTheDataOfThePutsBeforeIt) {
   });
 }
 
-// PE 1 does not poll until PE 0 has, and PE 0 not from then on: so no end of the put is heard of
-// before the atomic goes.
+// PE 1 does not poll until PE 0 has, and PE 0 does not poll from then on: so the put's end is not
+// known before the atomic goes.
 TEST_P(Atomics, AnAtomicBehindAPutIsHeldBackOnlyWhereTheProviderKeepsNoOrder) {
   if (GetParam().is_gpu) GTEST_SKIP() << "a put of the host's memory as short as this is a message";
   run(2, [](Pe& pe) {
@@ -225,7 +225,7 @@ TEST_P(Atomics, AnAtomicBehindAPutIsHeldBackOnlyWhereTheProviderKeepsNoOrder) {
   });
 }
 
-// Whatever the provider's order: a put of few bytes and its signal are one batch of messages. PE 1
+// In any order of the provider: a put of few bytes and its signal are one batch of messages. PE 1
 // polls as above.
 TEST_P(Atomics, AnAtomicBehindASmallPutIsNeverHeldBack) {
   run(2, [](Pe& pe) {
@@ -263,8 +263,8 @@ TEST_P(Atomics, AnAtomicBehindASmallPutIsNeverHeldBack) {
   });
 }
 
-// So that who serves does not sleep as one who has nothing to do. PE 1 asks for nothing itself.
-TEST_P(Atomics, WhoCarriesOutWhatAPeerAsksForHasMoved) {
+// So that a serving PE does not sleep like an idle one. PE 1 makes no requests itself.
+TEST_P(Atomics, ServingAPeersRequestCountsAsMovement) {
   run(2, [](Pe& pe) {
     std::atomic<int>& is_over = pe.board.words[0];
     if (pe.me == 0) {
@@ -281,7 +281,7 @@ TEST_P(Atomics, WhoCarriesOutWhatAPeerAsksForHasMoved) {
   });
 }
 
-// As put_signal is used: many under way at once, none waited for.
+// As programs use put_signal: many in flight at once, none waited for.
 TEST_P(Atomics, AStreamOfPutsAndSignalsKeepsEachPairsOrder) {
   run(2, [](Pe& pe) {
     constexpr std::uint64_t kPairs = 2000, kSize = 256;
@@ -297,7 +297,7 @@ TEST_P(Atomics, AStreamOfPutsAndSignalsKeepsEachPairsOrder) {
     pe.meet();
     if (pe.me == 0) {
       static_assert(8 * (kPairs + 8) < Pe::kHeapBytes);
-      std::vector<std::array<std::uint64_t, kSize / 8>> data(256);  // flags lie below it
+      std::vector<std::array<std::uint64_t, kSize / 8>> data(256);  // the flags lie below it
       for (std::uint64_t pair = 0; pair < 256; ++pair) {
         data[pair].fill(pair + 1);
         pe.put(1, data_at(pair), data[pair].data(), kSize);
@@ -310,7 +310,7 @@ TEST_P(Atomics, AStreamOfPutsAndSignalsKeepsEachPairsOrder) {
   });
 }
 
-TEST_P(Atomics, AWordOutsideTheHeapIsRefusedAndTheWayGoesOn) {
+TEST_P(Atomics, AWordOutsideTheHeapIsRefusedAndThePathStays) {
   run(2, [](Pe& pe) {
     if (pe.me == 0) {
       EXPECT_EQ(pe.wait(pe.add(1, Pe::kHeapBytes, 1)), CHIMEX_ERR_INVALID);

@@ -1,5 +1,5 @@
-// A driver whose heap is a GPU's: over a wire and a device that a test holds, call by call. What
-// the device was given happens when the test says so.
+// A driver whose heap is a GPU's, over a wire and a device that a test controls call by call. The
+// device's work happens when the test says so.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class HeldQueue final : public DeviceQueue {
     return ended_;
   }
 
-  // Its next pieces of work, but none before what it has to follow. How many.
+  // Does the next pieces of work, but none before the work that it follows. Returns their number.
   std::size_t finish(std::size_t most = SIZE_MAX) {
     std::size_t count = 0;
     for (; count < most && ended_ < work_.size() && !is_held_up(); ++count) work_[ended_++]();
@@ -70,7 +70,7 @@ class HeldQueue final : public DeviceQueue {
   std::uint64_t ended_ = 0;
 };
 
-// PE 0 of three, or more; the others are what a test says for them.
+// PE 0 of three, or more; the test plays the others.
 struct BounceTest : testing::Test {
   static constexpr std::size_t kHeapBytes = std::size_t{1} << 20;
   static constexpr std::size_t kLarge = SlotPool::kLargeBytes;
@@ -79,7 +79,7 @@ struct BounceTest : testing::Test {
   std::vector<std::byte> heap = std::vector<std::byte>(kHeapBytes);
   const std::unique_ptr<DeviceMemory> pool_memory = gpu->allocate_host_visible(SlotPool::bytes());
   const std::span<std::byte> pool{pool_memory->address(), SlotPool::bytes()};
-  std::array<std::byte, 4096> host{};  // memory that is not the device's
+  std::array<std::byte, 4096> host{};  // memory outside the device's
   FakeWire wire;
   Requests requests;
   BatchPool mail;
@@ -112,7 +112,7 @@ struct BounceTest : testing::Test {
     const std::size_t count = driver->poll(some);
     ended.insert(ended.end(), some.begin(), some.begin() + static_cast<long>(count));
   }
-  // The device does what it has, until nothing follows of that.
+  // The device does its work, until no more follows from it.
   void settle() {
     for (int i = 0; i < 8; ++i) {
       poll();
@@ -136,18 +136,18 @@ struct BounceTest : testing::Test {
         {HostRequest::Kind::kAtomic, pe, 0, nullptr, 0, {AmoOp::kAdd, 8, 1, 0}}, completion));
   }
 
-  // A message and what follows it.
+  // A message and its body.
   struct Said {
     Message message;
     std::vector<std::byte> body = {};
 
-    std::uint64_t slot() const {  // that it names
+    std::uint64_t slot() const {  // the slot in the body
       std::uint64_t at;
       std::memcpy(&at, body.data(), sizeof at);
       return at;
     }
   };
-  // What was sent since the last call, of all batches of messages.
+  // The messages sent since the last call, of all batches.
   std::vector<Said> sent() {
     std::vector<Said> all;
     for (const auto& batch : std::exchange(wire.batches, {})) {
@@ -161,7 +161,7 @@ struct BounceTest : testing::Test {
     return all;
   }
 
-  // ---- What the peer says
+  // ---- The peer's messages
 
   void hear(const std::vector<Said>& all, int from = 1) {
     BatchText text;
@@ -196,7 +196,7 @@ struct BounceTest : testing::Test {
     hear({{answer_to(ask.id, 0, status)}}, from);
   }
 
-  // A transfer that was posted ends.
+  // A posted transfer ends.
   void end_transfer(std::size_t number = 0) {
     Request* const transfer = wire.transfers.at(number);
     wire.transfers.erase(wire.transfers.begin() + static_cast<long>(number));

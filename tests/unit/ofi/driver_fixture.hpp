@@ -1,5 +1,5 @@
-// A driver over a wire that a test holds, call by call, and what the owner of its words was asked
-// for.
+// A driver over a wire that a test controls call by call, and the requests that reached the owner
+// of its words.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace chime::host::ofi::test {
 
 inline constexpr std::uint64_t kPass = 7, kPeersPass = 8;
 
-// Keeps what it is asked for: 'u' of an update, 'w' of a write.
+// Records its requests: 'u' for an update, 'w' for a write.
 class Notes final : public WordOwner {
  public:
   std::vector<std::pair<char, std::uint64_t>> all;

@@ -1,5 +1,5 @@
-// Peers whose names are looked for when they are first touched, or heard of: what waits for the
-// name, in which order it goes on, and how it ends without one.
+// Peers whose names are looked up at the first touch, or when they are first heard: requests that
+// wait for the name, the order in which they go on, and how they end without one.
 #include <gmock/gmock.h>
 
 #include "driver_fixture.hpp"
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Finds what a test gives it.
+// Returns the names that a test provides.
 class GivenNames final : public Names {
  public:
   std::vector<int> asked;
@@ -26,7 +26,7 @@ class GivenNames final : public Names {
 struct DriverNames : DriverTest {
   GivenNames names;
 
-  // PE 0 of four, which knows nobody.
+  // PE 0 of four, without any names.
   void open() {
     driver.emplace(Driver::Place{0, 4, heap, kPass, {}, true}, *gpu, wire, requests, mail, &names);
     driver->serve(owner);
@@ -52,7 +52,7 @@ struct DriverNames : DriverTest {
   }
 };
 
-TEST_F(DriverNames, NobodyIsLookedForBeforeTheFirstTouchAndThenOnce) {
+TEST_F(DriverNames, APeerIsLookedUpAtTheFirstTouchAndThenOnce) {
   open();
   poll();
   EXPECT_THAT(names.asked, IsEmpty());
@@ -68,8 +68,8 @@ TEST_F(DriverNames, NobodyIsLookedForBeforeTheFirstTouchAndThenOnce) {
   EXPECT_THAT(names.asked, ElementsAre(1));
 }
 
-// By the provider's order: the transfer of the long put is handed over before the batch of messages
-// with the atomic behind it, and what is posted when the name is there comes behind.
+// In the provider's order: the transfer of the long put is posted before the batch of messages with
+// the later atomic, and requests posted after the name's arrival follow.
 TEST_F(DriverNames, WhatWasHeldGoesOnInItsOrder) {
   open();
   put(1000, 1);
@@ -111,7 +111,7 @@ TEST_F(DriverNames, TheOrderHoldsWhereThereIsNoRoomWhenTheNameComes) {
   EXPECT_THAT(wire.order, ElementsAre('t', 'l'));
 }
 
-// That is in the endpoint info: it is not known when the put is posted.
+// The endpoint info decides that, and is not known when the put is posted.
 TEST_F(DriverNames, WhetherAPutIsAMessageIsDecidedWithTheName) {
   open();
   put(8, 1);
@@ -132,7 +132,7 @@ TEST_F(DriverNames, WithoutANameAllThatIsPostedFailsWithTheReasonAndOthersGoOn) 
   put(8, 5);
   poll();
   EXPECT_THAT(ended, SizeIs(4));
-  EXPECT_THAT(names.asked, ElementsAre(1, 2)) << "nobody is looked for again";
+  EXPECT_THAT(names.asked, ElementsAre(1, 2)) << "no peer is looked up again";
   give_name(2);
   ASSERT_THAT(wire.batches, SizeIs(1));
   EXPECT_EQ(wire.batches[0].to, 2);
@@ -165,7 +165,7 @@ TEST_F(DriverNames, APeerThatIsGivenUpBeforeItIsTouchedStaysSo) {
   EXPECT_EQ(ended[0].status, CHIMEX_ERR_NETWORK);
 }
 
-TEST_F(DriverNames, WhoCannotReceiveLooksForNobody) {
+TEST_F(DriverNames, APeThatCannotReceiveLooksForNone) {
   wire.receives = -FI_ENOMEM;
   open();
   put(8, 1);
@@ -175,7 +175,7 @@ TEST_F(DriverNames, WhoCannotReceiveLooksForNobody) {
   EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("cannot receive"));
 }
 
-TEST_F(DriverNames, WhoIsNoPeIsNoPeer) {
+TEST_F(DriverNames, AnInvalidPeIsNoPeer) {
   open();
   for (const int pe : {-1, 4}) {
     put_to(pe, 8, 1);
@@ -186,8 +186,8 @@ TEST_F(DriverNames, WhoIsNoPeIsNoPeer) {
   EXPECT_EQ(ended[0].status, CHIMEX_ERR_UNREACHABLE);
 }
 
-// A name takes as long as it takes: what bounds it is not the clock of silent peers.
-TEST_F(DriverNames, WhoIsLookedForIsNotSilent) {
+// A name may take any time: the clock of silent peers does not bound it.
+TEST_F(DriverNames, APeerThatIsLookedForIsNotSilent) {
   constexpr auto kTimeout = std::chrono::milliseconds(500);
   driver.emplace(Driver::Place{0, 4, heap, kPass, kTimeout, true}, *gpu, wire, requests, mail,
                  &names);
@@ -204,8 +204,8 @@ TEST_F(DriverNames, WhoIsLookedForIsNotSilent) {
   EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("no sign of life"));
 }
 
-// Nothing wakes who sleeps when a name comes.
-TEST_F(DriverNames, WhoLooksForSomebodyDoesNotSleepAtTheDescriptor) {
+// The arrival of a name wakes no sleeper.
+TEST_F(DriverNames, ALookUpForbidsSleepAtTheDescriptor) {
   wire.descriptor = 5;
   open();
   poll();
@@ -221,9 +221,9 @@ TEST_F(DriverNames, WhoLooksForSomebodyDoesNotSleepAtTheDescriptor) {
   EXPECT_EQ(driver->idle_descriptor(), 5);
 }
 
-// ---- Who is heard first
+// ---- Peers that are heard first
 
-TEST_F(DriverNames, WhatAnUnknownPeAsksForIsCarriedOutAndAnsweredOnceItsNameIsThere) {
+TEST_F(DriverNames, AnUnknownPesRequestIsCarriedOutAndAnsweredOnceItsNameIsThere) {
   open();
   hear_add_from(1);
   EXPECT_THAT(owner.all, ElementsAre(std::pair('u', 16u)));
@@ -250,7 +250,7 @@ TEST_F(DriverNames, AsManyAnswersWaitAsThereAre) {
   EXPECT_EQ(messages_in(wire.batches.back().bytes, kPeersPass).back().kind, Message::Kind::kPut);
 }
 
-TEST_F(DriverNames, AnswersToWhoIsNotFoundGoNowhere) {
+TEST_F(DriverNames, AnswersToAPeThatIsNotFoundGoNowhere) {
   open();
   hear_add_from(1);
   give_none(1, "none");

@@ -1,4 +1,4 @@
-// What the driver does with what a wire tells it, call by call.
+// The driver's reactions to a wire's completions and failures, call by call.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -14,8 +14,8 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// Nothing that it asks for would ever be answered.
-TEST_F(DriverTest, WhoCannotReceiveLosesAllWithWords) {
+// Otherwise none of its requests would ever be answered.
+TEST_F(DriverTest, APeThatCannotReceiveLosesAllWithAReason) {
   open();
   add(1);
   poll();
@@ -28,7 +28,7 @@ TEST_F(DriverTest, WhoCannotReceiveLosesAllWithWords) {
   EXPECT_EQ(ended[0].status, CHIMEX_ERR_NETWORK);
 }
 
-TEST_F(DriverTest, WhoCouldNeverReceiveLosesEachPeerThatIsAdded) {
+TEST_F(DriverTest, APeThatNeverCouldReceiveLosesEachAddedPeer) {
   wire.receives = -FI_ENOMEM;
   open();
   EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("cannot receive"));
@@ -45,7 +45,7 @@ TEST_F(DriverTest, APlaceThatThereWasNoRoomForIsPostedLater) {
   EXPECT_TRUE(wire.arrive(anything));
 }
 
-// A peer that guesses, or whose memory is not well: the atomic is still held here behind its put.
+// A peer that guesses, or has corrupt memory: the atomic is still held here after its put.
 TEST_F(DriverTest, AnAnswerToWhatWasNotAskedYetIsNoAnswer) {
   wire.the_facts.keeps_order = false;
   open();
@@ -64,7 +64,7 @@ TEST_F(DriverTest, AnAnswerToWhatWasNotAskedYetIsNoAnswer) {
   EXPECT_THAT(ended, SizeIs(1));
 }
 
-// ---- Batch of messageses
+// ---- Batches of messages
 
 TEST_F(DriverTest, WhatIsPostedBeforeAPollGoesByOneMessageBatchAndInTheSameTurn) {
   open();
@@ -117,8 +117,8 @@ TEST_F(DriverTest, WhileThereIsNoRoomMessagesGather) {
   EXPECT_THAT(messages_in(wire.batches[1].bytes, kPeersPass), SizeIs(4));
 }
 
-// In their order, and the answers are one batch of messages of the same poll.
-TEST_F(DriverTest, AMessageBatchesAsksAreCarriedOutInOrderAndAnsweredTogether) {
+// In their order; the answers are one batch of messages of the same poll.
+TEST_F(DriverTest, ABatchOfRequestsIsCarriedOutInOrderAndAnsweredTogether) {
   open();
   BatchText text;
   text.begin(1);
@@ -143,7 +143,7 @@ TEST_F(DriverTest, AMessageBatchesAsksAreCarriedOutInOrderAndAnsweredTogether) {
   EXPECT_EQ(answers[2].status, CHIMEX_ERR_INVALID) << "beyond the heap";
 }
 
-// Nothing of it is carried out, and its sender is not left waiting.
+// No part of it is carried out, and its sender does not wait for ever.
 TEST_F(DriverTest, AMessageBatchThatCannotBeReadLosesItsSender) {
   BatchText text;
   text.begin(1);
@@ -180,7 +180,7 @@ TEST_F(DriverTest, AStrangersMessageBatchIsNothing) {
   EXPECT_EQ(driver->why_lost(1), std::nullopt);
 }
 
-// The second answer finds nobody.
+// The second answer has no request.
 TEST_F(DriverTest, AnAnswerCountsOnce) {
   open();
   put(8, 1);
@@ -196,7 +196,7 @@ TEST_F(DriverTest, AnAnswerCountsOnce) {
   EXPECT_EQ(ended[0].completion, 2u);
 }
 
-// Its name is that of the request that is in its place now, but for the count of those before.
+// Its id is that of the request now in its slot, except for the count of earlier ones.
 TEST_F(DriverTest, AnAnswerToAnEarlierRequestInItsPlaceIsNoAnswer) {
   open();
   add(1);
@@ -223,7 +223,7 @@ TEST_F(DriverTest, AnAnswerToAnEarlierRequestInItsPlaceIsNoAnswer) {
   EXPECT_THAT(ended, SizeIs(2));
 }
 
-// Each of the two knows the name of what the other was asked for.
+// Each of the two uses the id of the other's request.
 TEST_F(DriverTest, AnAnswerOfAnotherPeerThanWasAskedIsNoAnswer) {
   driver.emplace(Driver::Place{0, 3, heap, kPass, {}, true}, *gpu, wire, requests, mail);
   driver->serve(owner);
@@ -274,13 +274,13 @@ struct SilenceTest : DriverTest {
     const auto end = std::chrono::steady_clock::now() + length;
     while (std::chrono::steady_clock::now() < end) poll();
   }
-  // Looks for silent peers once, however late the last look was.
+  // Checks for silent peers once, however late the last check was.
   void look_once() {
     for (int i = 0; i < 16; ++i) poll();
   }
 };
 
-// As a process that was stopped (SIGSTOP) and goes on: the silence that it finds is its own.
+// Like a process that was stopped (SIGSTOP) and continues: the silence that it finds is its own.
 TEST_F(SilenceTest, WhoHasNotLookedForLongerThanTheTimeoutLosesNobody) {
   open_with_timeout();
   poll_for(kTimeout / 8);
@@ -292,8 +292,7 @@ TEST_F(SilenceTest, WhoHasNotLookedForLongerThanTheTimeoutLosesNobody) {
   EXPECT_THAT(ended, SizeIs(0));
 }
 
-// And from then on the silence counts, of each peer: one that speaks is not lost with one that does
-// not.
+// From then on the silence of each peer counts: one that sends is not lost with one that does not.
 TEST_F(SilenceTest, APeerThatIsSilentAfterTheStopTooIsLost) {
   open_with_timeout();
   poll_for(kTimeout / 8);
@@ -303,7 +302,7 @@ TEST_F(SilenceTest, APeerThatIsSilentAfterTheStopTooIsLost) {
   while (!driver->why_lost(2) && std::chrono::steady_clock::now() < end) {
     BatchText text;
     text.begin(1);
-    text.add(answer_to(~std::uint64_t{0}, 0, CHIMEX_OK));  // a sign of life, and no answer
+    text.add(answer_to(~std::uint64_t{0}, 0, CHIMEX_OK));  // a sign of life, but not an answer
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
     poll();
   }
@@ -322,7 +321,7 @@ TEST_F(DriverTest, ALossEndsWhatIsInAnOpenMessageBatch) {
   for (const auto& one : ended) EXPECT_EQ(one.status, CHIMEX_ERR_NETWORK);
 }
 
-// A provider that keeps no order: what stands in one batch of messages is in order all the same.
+// A provider without order: the messages of one batch are in order all the same.
 TEST_F(DriverTest, WithoutOrderAnAtomicWaitsForPutsOfEarlierMessageBatchesAlone) {
   wire.the_facts.keeps_order = false;
   open();

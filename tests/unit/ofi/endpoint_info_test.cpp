@@ -1,4 +1,4 @@
-// A PE's endpoint info crosses whole, and anything else is refused.
+// A PE's endpoint info crosses whole, and invalid bytes are refused.
 #include "host/transport/ofi/endpoint_info.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A wire that keeps what is posted to it, and tells what a test gives it to tell.
+// A wire that keeps posted requests, and returns the completions that a test provides.
 #pragma once
 
 #include <cstring>
@@ -16,16 +16,16 @@ class FakeWire final : public Wire {
     std::vector<std::byte> bytes;
   };
   ProviderFacts the_facts = {.name = "fake", .keeps_order = true};
-  long receives = 0;     // what posting a place for batches of messages comes to
+  long receives = 0;     // the result of posting a receive for batches of messages
   bool has_room = true;  // for batches of messages and transfers
   int descriptor = HostDriven::kNoDescriptor;
   std::vector<Sent> batches = {};  // that were posted
   std::vector<Request*> transfers = {};
   std::deque<Completion> tells = {};
-  std::deque<Failure> failures = {};  // told of first
-  std::vector<char> order = {};       // of what was posted: 't' a transfer, 'l' a batch of messages
+  std::deque<Failure> failures = {};  // returned first
+  std::vector<char> order = {};       // of the posts: 't' a transfer, 'l' a batch of messages
 
-  // A batch of messages arrives here. False: there is no place for it.
+  // A batch of messages arrives here. False: there is no receive for it.
   bool arrive(std::span<const std::byte> bytes) {
     if (places_.empty()) return false;
     Arrival& place = *places_.front();

@@ -1,5 +1,5 @@
-// Requests of a PE whose heap the provider does not know: what goes when, through which slots, and
-// what is left of it when a peer is lost.
+// Requests of a PE whose heap the provider does not know: which go when, through which slots, and
+// what remains of them when a peer is lost.
 #include <chrono>
 #include <thread>
 
@@ -42,7 +42,7 @@ TEST_F(BounceTest, AShortPutOfTheHostsMemoryGoesAtOnce) {
   EXPECT_THAT(sent(), SizeIs(1));
 }
 
-// Also where the host has it: the owner reads from a slot, since the rest of memory is not shown.
+// Also from host memory: the owner reads from a slot, because other memory is not exposed.
 TEST_F(BounceTest, ALongPutIsReadByItsOwnerPieceByPiece) {
   for (const bool is_of_host : {false, true}) {
     std::vector<std::byte> more(3 * kLarge);
@@ -82,8 +82,7 @@ TEST_F(BounceTest, NothingIsSentOfAnEmptyPut) {
 
 // ---- Order
 
-// A provider that keeps the order of batches of messages: the atomic goes by the batch of messages
-// of its put, behind it.
+// A provider that keeps the order of batches: the atomic goes in the batch of its put, after it.
 TEST_F(BounceTest, AnAtomicStandsBehindAPutThatIsStillCopied) {
   open();
   put(heap.data(), 100, 1);
@@ -109,7 +108,7 @@ TEST_F(BounceTest, WithoutOrderAnAtomicWaitsForTheAnswerToAPutThatWasCopied) {
   EXPECT_THAT(sent(), SizeIs(1));
 }
 
-// Whatever the provider keeps: when the owner has read it is known to nobody else.
+// With any provider: the time at which the owner has read is known only to the owner.
 TEST_F(BounceTest, AnAtomicWaitsForAllPiecesOfALongPut) {
   open();
   put(heap.data(), 2 * kLarge, 1);
@@ -153,7 +152,7 @@ TEST_F(BounceTest, AShortGetComesInTheAnswerAndIsCopiedIn) {
 
 TEST_F(BounceTest, AShortGetIntoTheHostsMemoryTakesNoSlot) {
   open();
-  for (std::uint64_t i = 0; i < 200; ++i) get(host.data() + 8 * i, 8, i);  // more than slots
+  for (std::uint64_t i = 0; i < 200; ++i) get(host.data() + 8 * i, 8, i);  // more than the slots
   poll();
   const auto all = sent();
   ASSERT_THAT(all, SizeIs(200));
@@ -181,10 +180,10 @@ TEST_F(BounceTest, ALongGetIsWrittenIntoASlotAndCopiedIn) {
   EXPECT_EQ(heap[kLarge + 8], std::byte{0});
 }
 
-// ---- Slots are few
+// ---- Few slots
 
-// The share of one peer, and then the next piece when one comes free.
-TEST_F(BounceTest, WhoFindsNoSlotWaitsAndOthersDoNot) {
+// The share of one peer, and then the next piece when a slot is free.
+TEST_F(BounceTest, ARequestWithoutASlotWaitsAndOthersDoNot) {
   open();
   for (std::uint64_t i = 0; i < 6; ++i) put(heap.data(), 2 * kLarge, i, 1);
   settle();
@@ -210,7 +209,7 @@ TEST_F(BounceTest, WhatTheWireHasNoRoomForGoesLater) {
   EXPECT_THAT(sent(), SizeIs(2));
 }
 
-// Nothing was asked of it yet, so that it is not silent.
+// It has received no request yet, so it is not silent.
 TEST_F(BounceTest, APeerWhoseRequestsWaitForSlotsIsNotLost) {
   timeout = std::chrono::milliseconds(150);
   open(true, true, 6);
@@ -240,10 +239,9 @@ TEST_F(BounceTest, APeerThatWasAskedAndIsSilentIsLost) {
   EXPECT_THAT(ended, SizeIs(1));
 }
 
-// Each begins a piece of its own, and none is a sign of life.
+// Each begins a separate piece, and none is a sign of life.
 TEST_F(BounceTest, ASilentPeerIsLostWhateverIsAskedOfItMeanwhile) {
-  timeout =
-      std::chrono::milliseconds(600);  // who does not look for a quarter of it sees no silence
+  timeout = std::chrono::milliseconds(600);  // after a pause of a quarter of it no peer is silent
   open();
   constexpr std::uint64_t kMost = Driver::kRoom - 1;
   std::uint64_t asked = 0;
@@ -256,7 +254,7 @@ TEST_F(BounceTest, ASilentPeerIsLostWhateverIsAskedOfItMeanwhile) {
   EXPECT_LT(asked, kMost);
 }
 
-// ---- What is not well
+// ---- Invalid messages
 
 TEST_F(BounceTest, APieceThatIsRefusedEndsItsRequestAndLosesNobody) {
   open();
@@ -294,7 +292,7 @@ TEST_F(BounceTest, AnAnswerToAPieceThatNobodyAskedForIsNothing) {
   put(heap.data(), kLarge, 1);
   settle();
   const Message ask = sent().at(0).message;
-  answer(ask, CHIMEX_OK, 2);  // of another peer
+  answer(ask, CHIMEX_OK, 2);  // from another peer
   hear({{answer_to(ask.id + 1, 0, CHIMEX_OK)}});
   hear({{answer_to(ask.id + (std::uint64_t{1} << 32), 0, CHIMEX_ERR_NETWORK)}});
   EXPECT_THAT(ended, SizeIs(0));
@@ -304,7 +302,7 @@ TEST_F(BounceTest, AnAnswerToAPieceThatNobodyAskedForIsNothing) {
   EXPECT_THAT(ended, SizeIs(1));
 }
 
-TEST_F(BounceTest, ADeviceThatHasFailedIsToldByPoll) {
+TEST_F(BounceTest, ADeviceThatHasFailedIsReportedByPoll) {
   open();
   put(heap.data(), 100, 1);
   out().has_failed = true;
@@ -313,7 +311,7 @@ TEST_F(BounceTest, ADeviceThatHasFailedIsToldByPoll) {
 
 // ---- Lost peers
 
-// A request of which the device still reads, or writes, memory here has not ended.
+// A request does not end while the device still reads, or writes, memory here for it.
 TEST_F(BounceTest, ALossEndsEachRequestOnceWhateverItsState) {
   open();
   put(heap.data(), 100, 0);
@@ -322,9 +320,9 @@ TEST_F(BounceTest, ALossEndsEachRequestOnceWhateverItsState) {
   get(heap.data(), 64, 3);
   settle();
   for (const auto& ask : sent())
-    if (ask.message.bytes == 64)  // it is copied in, and all others are asked for
+    if (ask.message.bytes == 64)  // this one is copied in, all others are requested
       hear({{ask_for_piece(Kind::kData, ask.message.id, 0, 64), std::vector<std::byte>(64)}});
-  put(heap.data(), 100, 4);                                            // it is copied out
+  put(heap.data(), 100, 4);                                            // this one is copied out
   for (std::uint64_t i = 5; i < 20; ++i) put(heap.data(), kLarge, i);  // and some wait for slots
   driver->fail(1);
   poll();
@@ -345,13 +343,13 @@ TEST_F(BounceTest, ALossEndsEachRequestOnceWhateverItsState) {
   EXPECT_THAT(sent(), SizeIs(1)) << "others go on";
 }
 
-// Whose end was not told may still read it, or write to it.
+// A peer whose end was not reported may still read it, or write to it.
 TEST_F(BounceTest, ASlotThatALostPeerWasToldOfIsNobodyElsesUntilItIsGone) {
   open();
   put(heap.data(), 2 * kLarge, 1);
   settle();
   const auto told = sent();
-  hear({{answer_to(told[0].message.id, 0, CHIMEX_ERR_NETWORK)}});  // it has given up this PE
+  hear({{answer_to(told[0].message.id, 0, CHIMEX_ERR_NETWORK)}});  // the peer has given up this PE
   ASSERT_TRUE(driver->why_lost(1).has_value());
   const auto is_told = [&](std::uint64_t slot) {
     return slot == told[0].slot() || slot == told[1].slot();
@@ -371,7 +369,7 @@ TEST_F(BounceTest, ASlotThatALostPeerWasToldOfIsNobodyElsesUntilItIsGone) {
   EXPECT_FALSE(puts_take_them());
   driver->fail(1);
   poll();
-  EXPECT_FALSE(puts_take_them()) << "what is on its way may still come";
+  EXPECT_FALSE(puts_take_them()) << "messages in flight may still arrive";
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   poll();
   EXPECT_TRUE(puts_take_them());

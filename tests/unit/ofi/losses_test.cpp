@@ -1,4 +1,4 @@
-// A peer that dies ends what is on its way to it, in bounded time and with a reason; nothing else.
+// A dying peer ends the requests in flight to it, in bounded time and with a reason; no others.
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t kTimeoutNs = 4'000'000'000;  // of a live PE on a machine with other work
+constexpr std::uint64_t kTimeoutNs = 4'000'000'000;  // for a live PE on a machine with other work
 
 constexpr World kProcesses[] = {
     {.name = "tcp",
@@ -54,7 +54,7 @@ class Losses : public Pes {
       pe.meet();
       if (pe.me != 1) {
         body(pe);
-        pe.board.arrived += pe.me == 0 ? 1 : 0;  // for PE 1, at the meeting that follows
+        pe.board.arrived += pe.me == 0 ? 1 : 0;  // for PE 1, at the next meeting
         return;
       }
       pe.poll_until([&] { return pe.board.words[1] != 0 || pe.board.words[0] != 0; });
@@ -72,9 +72,9 @@ class Losses : public Pes {
   }
 
   static void stop_serving_at_1(Pe& pe) { pe.board.words[1] = 1; }
-  // By itself a PE notices at the latest when it is silent for kTimeoutNs.
+  // A PE itself notices at the latest when the peer is silent for kTimeoutNs.
   static void kill_1(Pe& pe) { pe.board.words[0] = 1; }
-  // Returns when it is dead: who leaves after it removes what it left.
+  // Returns when it is dead: a PE that leaves after it removes its remains.
   static void see_1_dead(Pe& pe) {
     const int process =
         static_cast<int>(::syscall(SYS_pidfd_open, pe.board.words[3 + 1].load(), 0));
@@ -83,14 +83,14 @@ class Losses : public Pes {
     ::close(process);
   }
 
-  // All has ended, within what is promised and some seconds of a busy machine.
+  // All requests have ended, within the promised time and some seconds of a busy machine.
   static void expect_an_end(Pe& pe) {
     pe.poll_until([&] { return pe.outstanding() == 0; }, "the requests' ends", 30s);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Ofi, Losses, testing::ValuesIn(kProcesses), name_of);
 
-TEST_P(Losses, WhatIsOnItsWayToADeadPeEndsAndOthersGoOn) {
+TEST_P(Losses, WhatIsInFlightToADeadPeEndsAndOthersGoOn) {
   lose_pe_1(3, [](Pe& pe) {
     if (pe.me == 2) return;  // serves at the meeting
     EXPECT_EQ(pe.wait(pe.add(1, 0, 1)), CHIMEX_OK);
@@ -105,15 +105,15 @@ TEST_P(Losses, WhatIsOnItsWayToADeadPeEndsAndOthersGoOn) {
     expect_an_end(pe);
     EXPECT_EQ(pe.status(puts.back()), CHIMEX_ERR_NETWORK);
     for (const std::size_t atomic : atomics)
-      EXPECT_EQ(pe.status(atomic), CHIMEX_ERR_NETWORK) << "nobody can have carried it out";
+      EXPECT_EQ(pe.status(atomic), CHIMEX_ERR_NETWORK) << "no PE can have carried it out";
     const std::string why = pe.transport.why_lost(1).value_or("");
     EXPECT_THAT(why, HasSubstr("PE 1"));
     EXPECT_THAT(why, HasSubstr(GetParam().provider));
-    // What comes later fails at once, and does not keep others.
+    // Later requests fail at once, and do not delay others.
     EXPECT_EQ(pe.wait(pe.put(1, 0, data.data(), 8)), CHIMEX_ERR_NETWORK);
     EXPECT_EQ(pe.wait(pe.add(1, 0, 1)), CHIMEX_ERR_NETWORK);
     const std::string why_2 = pe.transport.why_lost(2).value_or("");
-    // A GPU's PE has no transfers with the provider: the owners have them.
+    // A GPU's PE has no transfers with the provider: the owners make them.
     if (GetParam().provider == std::string_view("shm") && !GetParam().is_gpu) {
       EXPECT_THAT(why_2, HasSubstr("since PE 1 is lost; with CHIME_FABRIC=tcp;ofi_rxm"));
       EXPECT_EQ(pe.wait(pe.put(2, 64, data.data(), 8)), CHIMEX_ERR_NETWORK);
@@ -151,7 +151,7 @@ TEST_P(Losses, APeThatWasNeverSpokenToIsFoundDead) {
   });
 }
 
-TEST_P(Losses, APeThatServesNobodyIsLostAndTheReasonNamesTheVariable) {
+TEST_P(Losses, APeThatServesNoneIsLostAndTheReasonNamesTheVariable) {
   lose_pe_1(2, [](Pe& pe) {
     EXPECT_EQ(pe.wait(pe.add(1, 0, 1)), CHIMEX_OK);
     stop_serving_at_1(pe);
@@ -169,7 +169,7 @@ TEST_P(Losses, APeThatServesNobodyIsLostAndTheReasonNamesTheVariable) {
   });
 }
 
-TEST_P(Losses, WhoServesWithoutWorkForLongIsNotLost) {
+TEST_P(Losses, APeThatServesWithoutWorkForLongIsNotLost) {
   run(2, [](Pe& pe) {
     if (pe.me == 0) {
       EXPECT_EQ(pe.wait(pe.add(1, 0, 1)), CHIMEX_OK);
@@ -181,7 +181,7 @@ TEST_P(Losses, WhoServesWithoutWorkForLongIsNotLost) {
   });
 }
 
-TEST_P(Losses, FailEndsWhatIsOnItsWayToALivePe) {
+TEST_P(Losses, FailEndsWhatIsInFlightToALivePe) {
   run(2, [](Pe& pe) {
     if (pe.me == 0) {
       std::vector<std::byte> data(1 << 20);
@@ -197,7 +197,7 @@ TEST_P(Losses, FailEndsWhatIsOnItsWayToALivePe) {
   });
 }
 
-// It serves on, and what moves without its help is no answer.
+// It still serves, but traffic without its help is no answer.
 TEST_P(Losses, AnAtomicAtAPeThatHasGivenUpThisOneEndsAlsoBesidePuts) {
   run(2, [](Pe& pe) {
     if (pe.me == 0) {

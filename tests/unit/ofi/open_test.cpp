@@ -1,4 +1,4 @@
-// When a PE has a fabric, and what it says where it has none.
+// When a PE has a fabric, and its reason where it has none.
 #include "host/transport/ofi/open.hpp"
 
 #include <gmock/gmock.h>
@@ -112,7 +112,7 @@ TEST_F(OfiOpen, AProcessorsHeapHasNoSlots) {
 
 class OfiFit : public OfiOpen {
  protected:
-  // What the PE says of PE 1, which has this endpoint info but for what `change` does to it.
+  // The PE's message about PE 1, which has this endpoint info except for the changes of `change`.
   std::string refused(void (*change)(ofi::EndpointInfo&)) {
     const auto transport = open({.provider = provider_});
     ofi::EndpointInfo endpoint_info =
@@ -158,7 +158,7 @@ TEST_F(OfiFit, AnAddressOfAnotherFamilyIsRefused) {
               HasSubstr("CHIME_IFACE"));
 }
 
-// libfabric is given no length: it reads as many bytes as the family has.
+// libfabric gets no length: it reads as many bytes as the family has.
 TEST_F(OfiFit, AnAddressThatIsNotAsLongAsThoseOfItsFamilyIsRefused) {
   SKIP_WITHOUT_LIBFABRIC();
   for (const std::string& why :
@@ -180,7 +180,7 @@ TEST_F(OfiFit, ANameThatDoesNotEndIsRefused) {
     EXPECT_THAT(why, HasSubstr("its address does not end"));
 }
 
-// What goes to the one takes slots at both ends.
+// Traffic with a GPU's PE takes slots at both ends.
 TEST_F(OfiFit, AGpusHeapAndAProcessorsDoNotFit) {
   SKIP_WITHOUT_LIBFABRIC();
   EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) {
@@ -195,8 +195,8 @@ TEST_F(OfiFit, AGpusHeapAndAProcessorsDoNotFit) {
               HasSubstr("CHIME_DEVICE"));
 }
 
-// One whose provider knows its GPU goes by the poorer one's way.
-TEST_F(OfiFit, AGpuWhoseMemoryItsProviderKnowsFitsOneWhoseDoesNot) {
+// A PE whose provider knows its GPU uses the other one's slots.
+TEST_F(OfiFit, AGpuWithSupportOfItsProviderFitsOneWithout) {
   SKIP_WITHOUT_LIBFABRIC();
   gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
   EXPECT_EQ(refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.bounces = false; }), "");

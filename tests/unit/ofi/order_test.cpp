@@ -69,7 +69,7 @@ TEST(OfiOrder, AtomicsOfOneGroupGoInTheirOrder) {
   EXPECT_THAT(order.leave(a), ElementsAre(1, 2, 3));
 }
 
-// Against the plain reading of the promise: an atomic is out when no put before it is left.
+// Against a plain implementation of the promise: an atomic is out when no put before it is left.
 TEST(OfiOrder, HoldsForAnySequence) {
   std::uint32_t state = 1;
   const auto random = [&](std::uint32_t below) {

@@ -1,5 +1,5 @@
-// PEs of a test that reach each other through libfabric alone: threads or processes of this test,
-// each with a heap and a transport of its own, whose endpoint infos cross by hand.
+// PEs of a test that reach each other only through libfabric: threads or processes of this test,
+// each with a separate heap and transport; the test exchanges their endpoint infos.
 #pragma once
 
 #include <dirent.h>
@@ -33,17 +33,17 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 inline constexpr int kMostPes = 4;
-inline constexpr auto kLimit = 60s;  // of anything that a PE waits for
+inline constexpr auto kLimit = 60s;  // of any wait of a PE
 
-// What the cases run over.
+// The environments of the cases.
 struct World {
   const char* name;
   const char* provider;
   bool as_processes = false;
-  bool is_gpu = false;  // heaps are a GPU's, of which the provider knows nothing
-  // Of what the provider has, whether to use less.
+  bool is_gpu = false;  // heaps are a GPU's, unknown to the provider
+  // Whether to use less than the provider has.
   bool holds_atomics = false;     // as if it kept no order
-  bool knows_its_memory = false;  // as if it wanted to know what is read and written here
+  bool knows_its_memory = false;  // as if it had to register local memory
   std::size_t most_bytes = 0;     // of one transfer; 0: the provider's
   std::uint64_t timeout_ns = 30'000'000'000;
 
@@ -71,18 +71,18 @@ inline constexpr World kWorlds[] = {
     {.name = "shm_gpu_processes", .provider = "shm", .as_processes = true, .is_gpu = true},
 };
 
-// Where PEs meet and show their endpoint infos: memory that forked children share.
+// The meeting place of PEs, with their endpoint infos: memory that forked children share.
 struct Board {
   std::atomic<int> arrived = 0;
   std::atomic<bool> has_failed = false;
-  std::atomic<int> words[8] = {};  // for the cases' own
+  std::atomic<int> words[8] = {};  // free for the cases
   struct {
     std::atomic<std::size_t> bytes = 0;
     std::byte endpoint_info[kMostEndpointInfoBytes];
   } shown[kMostPes];
 };
 
-// The proxy's words of the heap; a case may look on.
+// The proxy's words of the heap; a case may watch.
 class CpuOwner final : public WordOwner {
  public:
   explicit CpuOwner(std::span<std::byte> heap) : words_(heap) {}
@@ -139,7 +139,7 @@ class Pe {
   std::byte* heap() { return heap_->address(); }
   HostDriven& driven() { return *transport.host_driven(); }
 
-  // Once; what ended is in ended().
+  // Once; ended() has the ends.
   void poll() {
     std::array<HostDriven::Ended, 16> some;
     const std::size_t count = driven().poll(some);
@@ -161,7 +161,7 @@ class Pe {
     }
   }
 
-  // Number of a request.
+  // Returns the number of a request.
   std::size_t post(const HostRequest& request) {
     const std::size_t number = status_.size();
     status_.emplace_back();
@@ -188,7 +188,7 @@ class Pe {
     poll_until([&] { return status_[number].has_value(); });
     return *status_[number];
   }
-  // All that was posted has ended, well.
+  // All posted requests have ended without an error.
   void wait_all() {
     poll_until([&] { return outstanding_ == 0; });
     for (std::size_t i = checked_; i < status_.size(); ++i)
@@ -207,7 +207,7 @@ class Pe {
   Board& board;
 
  private:
-  // There may be fewer processors than PEs, and other tests beside this one.
+  // There may be fewer processors than PEs, and other tests at the same time.
   void pause_after(std::size_t ended) {
     constexpr int kHopeful = 100;
     empty_polls_ = ended == 0 ? empty_polls_ + 1 : 0;
@@ -264,7 +264,7 @@ class Pes : public testing::TestWithParam<World> {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // The processes' exit statuses, as waitpid() has them.
+  // Returns the processes' exit statuses, as waitpid() does.
   std::vector<int> run_forked(const World& world, int n, const Body& body) {
     std::vector<pid_t> children;
     for (int me = 0; me < n; ++me) {
@@ -281,7 +281,7 @@ class Pes : public testing::TestWithParam<World> {
     return statuses;
   }
 
-  // Why there is no such World here, or nothing.
+  // The reason why this World is not possible here, or nothing.
   static std::string why_not(const World& world) {
     static const std::set<std::string> missing = missing_providers();
     return missing.contains(world.provider) ? std::string("no provider ") + world.provider + " here"
@@ -291,7 +291,7 @@ class Pes : public testing::TestWithParam<World> {
   Board& board_;
 
  private:
-  // Asks for the providers of all Worlds before the first World runs: a process that has used
+  // Looks for the providers of all Worlds before the first World runs: a process that has used
   // libfabric must not fork.
   static std::set<std::string> missing_providers() {
     std::set<std::string> asked, missing;
@@ -336,7 +336,7 @@ class Pes : public testing::TestWithParam<World> {
   }
 };
 
-// ---- What is left behind
+// ---- Remains
 
 inline std::set<std::string> names_in(const char* folder) {
   std::set<std::string> names;

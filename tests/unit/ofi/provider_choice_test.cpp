@@ -19,13 +19,13 @@ TEST(OfiProviderChoice, AutoTriesFabricsBeforeTcpAndSharedMemoryOnOneNodeAlone) 
               ElementsAre("cxi", "efa", "verbs;ofi_rxm", "tcp;ofi_rxm", "shm"));
 }
 
-// Its memory goes through the host's.
+// Its memory is staged in the host's.
 TEST(OfiProviderChoice, AGpuLeavesNoProviderOut) {
   EXPECT_EQ(candidates({}, {.is_one_node = true, .is_gpu = true}),
             candidates({}, {.is_one_node = true, .is_gpu = false}));
 }
 
-// Others would have libfabric copy on the stream that a kernel may keep.
+// With others libfabric would copy on a stream that a kernel may block.
 TEST(OfiProviderChoice, OnlyDevicesAreAskedToMoveAGpusMemory) {
   EXPECT_TRUE(moves_gpu_memory("cxi") && moves_gpu_memory("efa") &&
               moves_gpu_memory("verbs;ofi_rxm"));

@@ -1,4 +1,4 @@
-// A short put and its signal are one message, with one answer, where nothing would hold the signal
+// A short put and its signal are one message, with one answer, unless the signal would be held
 // back.
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ struct PutSignal : DriverTest {
     return both;
   }
   bool joins(std::size_t bytes = 8) { return driver->joins_signal(put_of(bytes)); }
-  // As the carrier does. Whether it went as one.
+  // As the carrier does. Returns whether it went as one.
   bool put_signal(std::uint64_t completion) {
     const bool as_one = joins();
     EXPECT_TRUE(driver->post(as_one ? both_of(8) : put_of(8), completion));
@@ -53,7 +53,7 @@ struct PutSignal : DriverTest {
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
     poll();
   }
-  // Of the one answer that was given.
+  // The status of the only answer.
   chimex_status answered() {
     EXPECT_THAT(wire.batches, SizeIs(1));
     const auto answers = messages_in(wire.batches.at(0).bytes, kPeersPass);
@@ -99,7 +99,7 @@ TEST_F(PutSignal, IsForPutsThatAreMessages) {
   EXPECT_FALSE(joins(0));
   EXPECT_FALSE(joins(kMostPutBytes + 1));
   HostRequest elsewhere = put_of(8);
-  for (const int pe : {0, 2, -1}) {  // itself, and nobody
+  for (const int pe : {0, 2, -1}) {  // this PE, and none
     elsewhere.pe = pe;
     EXPECT_FALSE(driver->joins_signal(elsewhere)) << pe;
   }
@@ -114,7 +114,7 @@ TEST_F(PutSignal, IsForPeersThatTakePuts) {
   EXPECT_FALSE(joins());
 }
 
-// A provider that keeps order: what it has been handed is not overtaken.
+// A provider that keeps order: later requests do not overtake posted ones.
 TEST_F(PutSignal, WaitsForALongerPutThatTheProviderHasNoRoomFor) {
   open();
   put(1000, 1);
@@ -153,7 +153,7 @@ TEST_F(PutSignal, WithoutOrderWaitsForPutsOfEarlierMessageBatchesAndForTransfers
   EXPECT_TRUE(joins());
 }
 
-// Its puts count for the atomics behind it, as others do.
+// Like other puts, its puts hold back later atomics.
 TEST_F(PutSignal, WithoutOrderHoldsAtomicsOfLaterMessageBatches) {
   wire.the_facts.keeps_order = false;
   open();
@@ -168,8 +168,7 @@ TEST_F(PutSignal, WithoutOrderHoldsAtomicsOfLaterMessageBatches) {
   EXPECT_EQ(messages_in(wire.batches[1].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);
 }
 
-// A batch of messages that has no room for it is another one: without order puts in it may be
-// passed.
+// A full batch of messages means a new one: without order it may pass puts in the full one.
 TEST_F(PutSignal, WithoutOrderDoesNotGoBehindAMessageBatchThatIsFull) {
   wire.the_facts.keeps_order = false;
   open();
@@ -197,7 +196,7 @@ TEST_F(PutSignal, IsCarriedOutDataFirst) {
   EXPECT_EQ(answered(), CHIMEX_OK);
 }
 
-// Of what is not well neither is.
+// If one part is invalid, neither is carried out.
 TEST_F(PutSignal, IsRefusedWhole) {
   struct Wrong {
     std::uint64_t at, signal_at;

@@ -1,5 +1,5 @@
-// What a PE does whose heap is a GPU's when peers ask it: by its device, in their order, and with
-// an answer when it is done.
+// Requests of peers to a PE whose heap is a GPU's: carried out by its device, in their order, and
+// answered when they are done.
 #include <set>
 
 #include "bounce_fixture.hpp"
@@ -25,7 +25,7 @@ TEST_F(BounceTest, APutIsAnsweredWhenTheDeviceHasIt) {
   EXPECT_EQ(heap[64 + 100], std::byte{0});
 }
 
-// Nobody sees half of one.
+// No reader sees half of one.
 TEST_F(BounceTest, AWordIsSet) {
   open();
   hear({put_of(5, 64, 8, std::byte{3}), put_of(6, 76, 4, std::byte{4}),
@@ -171,8 +171,7 @@ TEST_F(BounceTest, WhatIsBehindAnUpdateThatHasNoRoomGoesOn) {
   EXPECT_EQ(words().left(), 1u);
 }
 
-// As they stand in a batch of messages, and in batches of messages of a provider that keeps their
-// order.
+// Within a batch of messages, and across batches of a provider that keeps their order.
 TEST_F(BounceTest, AnUpdateFollowsThePutsBeforeIt) {
   open();
   hear({put_of(5, 128, 100, std::byte{1})});
@@ -214,7 +213,7 @@ TEST_F(BounceTest, AWordOfThisPesOwnThatIsSetTakesNoKernel) {
   EXPECT_EQ(word_in_heap(64), 7u);
 }
 
-// ---- Slots are few
+// ---- Few slots
 
 TEST_F(BounceTest, WhatIsAskedWithoutAFreeSlotBeginsLaterAndInItsOrder) {
   open();
@@ -248,7 +247,7 @@ TEST_F(BounceTest, ManyOldValuesWaitForPlaces) {
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(all[i].message.at, i);
 }
 
-// A driver's call for work that its stream has no room for would wait.
+// A driver's call would wait for room in its stream.
 TEST_F(BounceTest, ADeviceIsGivenNoMoreThanAWindowOfWordsThatAreSet) {
   open();
   constexpr std::uint64_t kSets = 3 * DeviceWork::kWindow;
@@ -278,7 +277,7 @@ TEST_F(BounceTest, ADeviceIsGivenNoMoreThanAWindowOfUpdates) {
   EXPECT_EQ(word_in_heap(64), kUpdates);
 }
 
-// ---- What is not well
+// ---- Invalid requests
 
 TEST_F(BounceTest, WhatDoesNotFitIsRefusedAndNothingIsBegun) {
   open();
@@ -292,8 +291,8 @@ TEST_F(BounceTest, WhatDoesNotFitIsRefusedAndNothingIsBegun) {
   EXPECT_EQ(in().begun() + out().begun() + words().begun(), 0u);
 }
 
-// It is answered nothing, and its slots are free when nobody uses them any more.
-TEST_F(BounceTest, ALostPeersAsksLeaveNothing) {
+// It gets no answer, and its slots are free when they are no longer in use.
+TEST_F(BounceTest, ALostPeersRequestsLeaveNothing) {
   constexpr int kLost = 3 * SlotPool::kLarge, kOther = kLost + 1;
   open(true, true, kOther + 1);
   for (int pe = 1; pe <= kLost; ++pe) {
@@ -318,7 +317,7 @@ TEST_F(BounceTest, ALostPeersAsksLeaveNothing) {
 }
 
 // The provider may still write to it.
-TEST_F(BounceTest, ASlotThatTheProviderKeepsIsNobodyElses) {
+TEST_F(BounceTest, ASlotThatTheProviderKeepsIsNotReused) {
   open();
   hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)});
   ASSERT_THAT(wire.transfers, SizeIs(1));
@@ -336,7 +335,7 @@ TEST_F(BounceTest, ASlotThatTheProviderKeepsIsNobodyElses) {
   EXPECT_THAT(ended, SizeIs(0));
 }
 
-// A slot that was free twice would be two peers'.
+// A slot freed twice would belong to two peers.
 TEST_F(BounceTest, ATransferThatFailsFreesItsSlotOnce) {
   open(true, true, 4);
   hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)});
@@ -365,8 +364,8 @@ TEST_F(BounceTest, TransfersThatFailLeaveTheirSlotsToOthers) {
   EXPECT_THAT(wire.transfers, SizeIs(1));
 }
 
-// Four have all the slots, and more to put, as have three that have none: what comes free goes to
-// each in turn.
+// Four peers have all the slots, and more to put, and three peers have none: free slots go to each
+// in turn.
 TEST_F(BounceTest, WhoWaitsForASlotIsServedInTurn) {
   constexpr int kPes = 8;
   open(true, true, kPes);
@@ -383,11 +382,10 @@ TEST_F(BounceTest, WhoWaitsForASlotIsServedInTurn) {
   for (int pe = 1; pe < kPes; ++pe) EXPECT_EQ(heap[64u * unsigned(pe)], std::byte(pe));
 }
 
-// ---- Both ends' kinds
+// ---- The kinds of both ends
 
-// Where the provider knows both heaps data moves without slots; words are the device's all the
-// same.
-TEST_F(BounceTest, WhereTheProviderKnowsBothHeapsDataTakesNoSlots) {
+// Where the provider knows both heaps data moves without slots; the device still updates words.
+TEST_F(BounceTest, WhereTheProviderMapsBothHeapsDataTakesNoSlots) {
   open(true, false);
   put(heap.data(), 100, 1);
   put(heap.data(), 5000, 2);
@@ -402,7 +400,7 @@ TEST_F(BounceTest, WhereTheProviderKnowsBothHeapsDataTakesNoSlots) {
   EXPECT_EQ(word_in_heap(64), 1u);
 }
 
-// It asks for what it cannot know to be a processor's heap.
+// The requester must not take this heap for a GPU's.
 TEST_F(DriverTest, AProcessorsHeapIsNotToBeBounced) {
   open();
   BatchText text;

@@ -1,4 +1,4 @@
-// Puts and gets arrive whole, whatever their size and number, and leave nothing behind.
+// Puts and gets arrive whole, whatever their size and number, and leave no remains.
 #include <gmock/gmock.h>
 #include <poll.h>
 
@@ -23,7 +23,7 @@ std::vector<std::byte> pattern(std::size_t bytes, int seed) {
   return all;
 }
 
-// Edges of what is injected, by any of the providers, and of pieces.
+// Edges of injected sizes, for each provider, and of pieces.
 constexpr std::size_t kSizes[] = {0,     1,     7,     8,     63,    64,      65,   127,
                                   128,   129,   4095,  4096,  4097,  5000,    5001, 10000,
                                   16383, 16384, 16385, 65536, 65537, 3u << 20};
@@ -71,7 +71,7 @@ TEST_P(Transfers, GetsOfAnySizeArriveWholeAndTouchNothingElse) {
   });
 }
 
-// Nobody who does not poll takes data off tcp, so no put to him ends meanwhile.
+// A PE that does not poll takes no data off tcp, so no put to it ends meanwhile.
 TEST_P(Transfers, APutHasEndedWhenItsDataIsThere) {
   run(2, [](Pe& pe) {
     std::atomic<int>& is_over = pe.board.words[0];
@@ -79,7 +79,7 @@ TEST_P(Transfers, APutHasEndedWhenItsDataIsThere) {
     if (pe.me == 0) {
       pe.wait(pe.add(1, 64, 1));  // connected
       is_over = 1;
-      const std::array<std::uint64_t, kMostPutBytes / 8 + 1> data{1};  // no message
+      const std::array<std::uint64_t, kMostPutBytes / 8 + 1> data{1};  // too long for a message
       const std::size_t put = pe.put(1, 0, data.data(), sizeof data);
       const auto end = Clock::now() + 200ms;
       while (Clock::now() < end && !pe.status(put)) pe.poll();
@@ -129,7 +129,7 @@ TEST_P(Transfers, PostRefusesWhatThereIsNoRoomForAndTakesItWhenAnotherHasEnded) 
         std::array<HostDriven::Ended, 1> one;
         if (pe.driven().poll(one) == 0) continue;
         EXPECT_EQ(one[0].status, CHIMEX_OK);
-        EXPECT_TRUE(ended.insert(one[0].completion).second) << "told twice";
+        EXPECT_TRUE(ended.insert(one[0].completion).second) << "reported twice";
         if (ended.size() != 1) continue;
         EXPECT_TRUE(pe.driven().post(put, posted)) << "for the one that has ended";
       }
@@ -159,7 +159,7 @@ TEST_P(Transfers, MemoryMayBeRegisteredAndForgotten) {
   });
 }
 
-TEST_P(Transfers, OfOnePollNotMoreIsToldThanThereIsSpaceFor) {
+TEST_P(Transfers, OnePollReportsNotMoreThanThereIsSpaceFor) {
   run(2, [](Pe& pe) {
     if (pe.me == 0) {
       std::uint64_t word = 7;
@@ -177,8 +177,8 @@ TEST_P(Transfers, OfOnePollNotMoreIsToldThanThereIsSpaceFor) {
   });
 }
 
-// PE 1 sleeps whenever it may, and is woken by what comes.
-TEST_P(Transfers, WhoSleepsAtTheIdleDescriptorServesPeersInTime) {
+// PE 1 sleeps whenever it may, and incoming data wakes it.
+TEST_P(Transfers, APeThatSleepsAtTheIdleDescriptorServesPeersInTime) {
   run(2, [](Pe& pe) {
     constexpr std::uint64_t kAtomics = 50;
     if (pe.me == 0) {
@@ -215,7 +215,7 @@ TEST_P(Transfers, OfOneNodeTcpListensAtLoopbackAlone) {
   });
 }
 
-// ---- Nothing is left behind
+// ---- Remains
 
 // Links of /proc/self/fd that are sockets.
 std::size_t open_sockets() {

@@ -1,5 +1,5 @@
-// An endpoint info that a peer shows: it is read whole, and says the same when it is written again,
-// or it is another version's.
+// A peer's endpoint info: it is read completely, and is the same when it is written again, or it
+// belongs to another version.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -26,12 +26,12 @@ bool are_alike(const ofi::EndpointInfo& one, const ofi::EndpointInfo& other) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > kMostEndpointInfoBytes) return 0;  // more does not cross
+  if (size > kMostEndpointInfoBytes) return 0;  // longer ones do not cross
   try {
     const ofi::EndpointInfo endpoint_info =
         ofi::read_endpoint_info(3, std::as_bytes(std::span(data, size)));
     if (endpoint_info.why_none.size() > kMostEndpointInfoBytes - 96)
-      return 0;  // is cut off, as it may be
+      return 0;  // is cut off, which is allowed
     if (!are_alike(endpoint_info,
                    ofi::read_endpoint_info(3, ofi::write_endpoint_info(endpoint_info))))
       std::abort();

@@ -1,8 +1,8 @@
-// Whatever arrives while requests are under way: nothing outside the heap is touched, and each
-// request ends once.
+// Any messages while requests are in flight: no byte outside the heap is touched, and each request
+// ends once.
 //
-// An input is arrivals, each: how its head is made 1, length 2, bytes. A head may be given what a
-// stranger would have to guess.
+// An input is a list of arrivals, each: 1 byte for the kind of head, 2 for the length, bytes. A
+// head may get values that a stranger would have to guess.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -73,7 +73,7 @@ class Play {
     poll();
   }
 
-  // All that is left is ended by what the wire gives back, and by loss.
+  // All remaining requests end by the wire's completions, and by loss.
   void end() {
     for (Request* const transfer : wire_.transfers) wire_.tells.push_back({transfer, 0});
     wire_.transfers.clear();

@@ -1,5 +1,5 @@
-// The channels of a PE that a NIC and the proxy lead from: whose place leads to whom, as both
-// contexts find it.
+// The channels of a PE with a NIC and a proxy: which QP set or FIFO leads to which peer, in both
+// contexts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 constexpr int kPes = 5;
 constexpr ContextOwner kOwners[] = {ContextOwner::kKernels, ContextOwner::kHost};
 
-// A NIC of `places` queue pairs, two to each peer, and FIFOs of which there would be 8.
+// A NIC of `places` QP sets, with two queue pairs each, and FIFOs, of which there would be 8.
 struct Two {
   explicit Two(unsigned places, bool on_demand = false)
       : needs{ChannelNeeds{places, 2, 1, on_demand}, ChannelNeeds{1, 8, 1, false}},
@@ -65,8 +65,8 @@ TEST(ChannelTables, PlacesLieSideBySideAndHaveAsManyChannelsAsTheFirstWants) {
   }
 }
 
-// Each by a place of its own, or by that of all others.
-TEST(ChannelTables, WhoIsNotReachedFirstGoesByThePlaceOfAllOthers) {
+// Each peer by its own QP set, or by the FIFOs for all others.
+TEST(ChannelTables, APeerNotReachedFirstTakesThePlaceOfAllOthers) {
   Two two(2);
   two.tables.lead(1, Path::kNic, two.nic);
   two.tables.lead(3, Path::kNic, two.nic + 1);
@@ -82,7 +82,7 @@ TEST(ChannelTables, WhoIsNotReachedFirstGoesByThePlaceOfAllOthers) {
   for (const ContextOwner owner : kOwners) EXPECT_EQ(two.route(owner, 4), 0u);
 }
 
-// On demand nobody has a route before he is asked for, but who was connected at init.
+// On demand a peer has no route before the first request, except peers connected at init.
 TEST(ChannelTables, OnDemandTheOthersAreThoseWhoAreRefused) {
   Two two(2, true);
   two.tables.lead(0, Path::kNic, two.nic);

@@ -1,4 +1,4 @@
-// PEs of a job are brought together over a transport that knows nothing of how.
+// PEs of a job are connected over a transport that does not contain the procedure.
 #include "host/peers/connector.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using testing::HasSubstr;
 constexpr int kPes = 3;
 constexpr std::size_t kHeapBytes = 4096;
 
-// A PE of the test: a thread, with memory of its own.
+// A PE of the test: a thread with separate memory.
 struct Pe {
   bootstrap::Bootstrap& job;
   std::array<std::byte, kHeapBytes> heap = {};
@@ -46,8 +46,8 @@ struct Pe {
   }
 };
 
-// Each PE joins and runs `body` so many times, and keeps its memory until all have. What a PE
-// threw, else "".
+// Each PE joins and runs `body` so many times, and keeps its memory until all have. Returns the
+// errors of the PEs, or "".
 template <class Body>
 std::array<std::string, kPes> run(Body body, int rounds = 1) {
   const auto id = bootstrap::create_unique_id("lo");
@@ -99,7 +99,7 @@ TEST(Connector, EachPairShowsItsEndpointInfosOffersAndReceipts) {
             kNoErrors);
 }
 
-TEST(Connector, WhomOneSideRefusesNeitherReaches) {
+TEST(Connector, ARefusalByOneSideHoldsForBoth) {
   EXPECT_EQ(run([](Pe& pe) {
               if (pe.me() == 1) pe.transport.unwanted = {2};
               pe.connect();
@@ -130,8 +130,8 @@ TEST(Connector, ASecondJoiningFindsTheNewEndpointInfos) {
             kNoErrors);
 }
 
-// No PE reads more than one endpoint info, and the others' are there for who wants them.
-TEST(Connector, WhoFindsItsPeersLeavesItsEndpointInfoAndReadsThatOfTheFirst) {
+// No PE reads more than one endpoint info; the others' stay available.
+TEST(Connector, OnDemandAPePublishesItsEndpointInfoAndReadsThatOfTheFirst) {
   EXPECT_EQ(run([](Pe& pe) {
               const auto endpoint_info_of = [](int whose) {
                 return FabricDouble::pair("endpoint_info", whose, 0);
@@ -153,7 +153,7 @@ TEST(Connector, WhoFindsItsPeersLeavesItsEndpointInfoAndReadsThatOfTheFirst) {
             kNoErrors);
 }
 
-TEST(Connector, WhereTheFirstDoesNotGoByItNobodyIsReached) {
+TEST(Connector, WhereTheFirstDoesNotUseItNoneIsReached) {
   EXPECT_EQ(run([](Pe& pe) {
               pe.transport.on_demand = pe.transport.finds = true;
               pe.transport.agrees = false;
@@ -172,10 +172,9 @@ TEST(Connector, AEndpointInfoIsBounded) {
     EXPECT_THAT(error, HasSubstr("an endpoint info of 513 bytes is longer than 512"));
 }
 
-// ---- What the host drives
-// ------------------------------------------------------------------------
+// ---- Driven by the host -------------------------------------------------------------------------
 
-// Posts all and polls until all have ended. The statuses, in the order in which requests ended.
+// Posts all and polls until all have ended. Returns the statuses in the order of the ends.
 std::vector<chimex_status> carry_out(HostDriven& driven, std::span<const HostRequest> requests) {
   std::vector<chimex_status> statuses;
   std::uint64_t posted = 0, ended = 0;

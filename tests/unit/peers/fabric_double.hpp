@@ -1,5 +1,5 @@
-// A transport that the host drives, as one over libfabric is: requests are posted and polled,
-// peers' heaps are reached by copies, and every pair agrees before it is used.
+// A transport that the host drives, like one over libfabric: it posts and polls requests, reaches
+// peers' heaps by copies, and every pair agrees before use.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace chime::host {
 
-// What connects the PEs of a test, which are threads.
+// The connection between the PEs of a test, which are threads.
 class Fabric {
  public:
   void attach(int pe, std::byte* heap) {
@@ -64,11 +64,11 @@ class FabricDouble final : public Transport, private HostDriven {
   Reach reach = Reach::kJob;
   Path path = Path::kProxy;
   bool some_have = true, on_demand = false, finds = false, agrees = true;
-  // Whom it does not accept, and what it shows instead of its endpoint info.
+  // The peers that it refuses, and a replacement for its endpoint info.
   std::set<int> unwanted;
   EndpointInfoBytes endpoint_info = text("an endpoint info");
   std::string fabric_name = "test's";
-  // What it was shown.
+  // The data that peers have shown.
   std::map<int, std::string> endpoint_infos, offers, receipts;
 
   static EndpointInfoBytes text(const std::string& content) {

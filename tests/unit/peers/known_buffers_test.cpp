@@ -1,4 +1,4 @@
-// What kernels read of registered buffers while it changes: the table in use is never written.
+// The table of registered buffers while kernels read it: the table in use is never written.
 #include "host/transport/channels/known_buffers.hpp"
 
 #include <gtest/gtest.h>
@@ -22,14 +22,14 @@ struct Told {
       std::vector<abi::NicBuffer>(abi::kNicMostBuffers)};
   abi::NicBuffers all{};
 
-  // On the CPU device, whose memory this is.
+  // On the CPU device, which owns this memory.
   std::unique_ptr<BufferTables> tables() {
     return make_buffer_tables(
         *cpu, {{nullptr, &all}, {{nullptr, rows[0].data()}, {nullptr, rows[1].data()}}});
   }
   const std::unique_ptr<Gpu> cpu = open_simt_gpu();
 
-  // As device code finds it: by the generation.
+  // Found by the generation, as in device code.
   const abi::NicBufferTable& in_use() const { return all.tables[all.generation % 2]; }
 
   using Image = std::vector<std::byte>;
@@ -50,7 +50,7 @@ struct Told {
 
 const std::byte* at(std::uintptr_t address) { return reinterpret_cast<const std::byte*>(address); }
 
-// Whoever began to read before a change reads on in the table that was in use then.
+// A reader that began before a change goes on in the table that was in use then.
 class Reader {
  public:
   explicit Reader(const Told& told) : table_(told.in_use()), image_(Told::image_of(table_)) {}
@@ -100,7 +100,7 @@ TEST(KnownBuffers, WhatIsForgottenAlreadyChangesNothing) {
 
 // ---- On a GPU -----------------------------------------------------------------------------------
 
-// Notes in which order the host writes to its memory.
+// Records the order of the host's writes to its memory.
 class WrittenGpu final : public GpuApart {
  public:
   WrittenGpu() : GpuApart({}) { wall_off(); }
@@ -163,8 +163,8 @@ TEST_F(KnownBuffersOfAGpu, AreWrittenThereAndTheGenerationLast) {
   EXPECT_EQ(gpu.written, wanted);
 }
 
-// A change that was filled and not made the one in use is made so first: the next one fills the
-// table that was in use before.
+// A change that was filled but not put in use is put in use first: the next change fills the table
+// that was in use before.
 TEST_F(KnownBuffersOfAGpu, FillNoTableInUseAfterAWriteThatFailed) {
   const auto a = known.add(at(0x1000), 16, 1);
   gpu.fails_to_signal = true;
@@ -182,7 +182,7 @@ TEST_F(KnownBuffersOfAGpu, FillNoTableInUseAfterAWriteThatFailed) {
   EXPECT_EQ(fetched(there.rows[used].there + 1).begin, 0x3000u);
 }
 
-TEST_F(KnownBuffersOfAGpu, ThatIsLostTakesNoneAndForgetsAll) {
+TEST_F(KnownBuffersOfAGpu, ThatIsLostTakesNoneAndDropsAll) {
   auto a = known.add(at(0x1000), 16, 1);
   gpu.is_lost = true;
   EXPECT_THROW(known.add(at(0x2000), 16, 2), Error);

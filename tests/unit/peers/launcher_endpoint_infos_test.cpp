@@ -1,5 +1,5 @@
-// Endpoint infos that peers leave with the launcher are found one by one, late ones too, and each
-// question ends.
+// Endpoint infos that peers publish with the launcher are found one by one, late ones too, and each
+// lookup ends.
 #include "host/peers/launcher_endpoint_infos.hpp"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST(LauncherEndpointInfos, AEndpointInfoIsFoundWheneverItIsLeft) {
       });
 }
 
-TEST(LauncherEndpointInfos, WhoIsLateIsGivenUpInTimeAndForGood) {
+TEST(LauncherEndpointInfos, ALatePeIsGivenUpInTimeAndForGood) {
   std::promise<void> is_given_up, is_left;
   run(
       [&](bootstrap::Bootstrap& job) {
@@ -92,7 +92,7 @@ TEST(LauncherEndpointInfos, WhoIsLateIsGivenUpInTimeAndForGood) {
       });
 }
 
-TEST(LauncherEndpointInfos, WhoLeavesWithoutAEndpointInfoIsToldOf) {
+TEST(LauncherEndpointInfos, APeThatLeavesWithoutOneIsReported) {
   std::promise<void> is_asked;
   run(
       [&](bootstrap::Bootstrap& job) {
@@ -117,7 +117,7 @@ TEST(LauncherEndpointInfos, AEndpointInfoOfAnotherVersionIsNone) {
       });
 }
 
-TEST(LauncherEndpointInfos, WhatNobodyWaitsForAnyMoreIsForgotten) {
+TEST(LauncherEndpointInfos, AnInfoThatNoneAwaitsAnyMoreIsDropped) {
   std::promise<void> is_over;
   run(
       [&](bootstrap::Bootstrap& job) {

@@ -1,5 +1,5 @@
-// Ways that are opened on demand: whoever asks, in whatever order messages come, both ends say the
-// same in the end, and everybody who waits is answered.
+// Paths that are opened on demand: whichever end asks, in whatever order messages arrive, both ends
+// agree in the end, and every waiter gets an answer.
 #include "host/peers/opener.hpp"
 
 #include <gmock/gmock.h>
@@ -26,16 +26,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Holds places for its peers, as a NIC's transport does.
+// Holds QP sets for its peers, as a NIC's transport does.
 class DemandDouble final : public Transport {
  public:
   DemandDouble(int my_pe, std::size_t places) : my_pe_(my_pe), places_(places) {}
 
-  std::set<int> held, connected;  // places
-  std::map<int, bool> confirmed;  // whether it could hear us when it was confirmed
+  std::set<int> held, connected;  // QP sets
+  std::map<int, bool> confirmed;  // whether it could receive from this PE at its confirmation
   std::map<int, bool> answers;    // whether it is reached
   std::set<int> misfits;          // accept() throws
-  std::set<int> unoffered;        // offer() throws, when it has taken a place
+  std::set<int> unoffered;        // offer() throws, after it has taken a QP set
   std::set<int> unwanted;         // accept() declines
   bool receipts_make_sense = true;
 
@@ -85,7 +85,7 @@ class DemandDouble final : public Transport {
   const std::size_t places_;
 };
 
-// PEs whose messages are delivered one by one, each pair's in their order, by a seed.
+// PEs whose messages are delivered one by one, each pair's in order, by a seed.
 class Job {
  public:
   explicit Job(int n_pes, std::size_t places = 100, unsigned seed = 1) : random_(seed) {
@@ -102,13 +102,13 @@ class Job {
     const auto& answers = transport(of).answers;
     return answers.contains(to) && answers.at(to);
   }
-  // It sends and hears nothing any more; the others learn that in between other messages.
+  // It sends and receives nothing any more; the others learn of that between other messages.
   void kill(int pe) {
     at(pe).is_dead = true;
     for (auto& [ends, waiting] : mail_)
       if (ends.second == pe) waiting.clear();
     for (int other = 0; other < static_cast<int>(pes_.size()); ++other)
-      if (other != pe) mail_[{pe, other}].push_back({});  // nothing: the end
+      if (other != pe) mail_[{pe, other}].push_back({});  // an empty message: the end
   }
   using Ends = std::pair<int, int>;  // from, to
   std::vector<Ends> ready() const {
@@ -136,7 +136,7 @@ class Job {
     while (deliver_one()) {
     }
   }
-  // By `of` to `to`, instead of what an opener would say.
+  // A message from `of` to `to` that no opener would send.
   void forge(int of, int to, EndpointInfoBytes message) { at(to).opener.on_message(of, message); }
   unsigned random() { return static_cast<unsigned>(random_()); }
 
@@ -173,12 +173,12 @@ void expect_open(Job& job, int a, int b) {
   }
 }
 
-TEST(Opener, OneAsksAndBothEndsAreOpen) {
+TEST(Opener, OneRequestOpensBothEnds) {
   Job job(2);
   EXPECT_EQ(job.peers(0).path(1), Path::kNic) << "it will be";
   job.want(0, 1);
   EXPECT_EQ(job.state(0, 1), PeerState::kAsked);
-  job.want(0, 1);  // has been
+  job.want(0, 1);  // it has asked already
   job.deliver_all();
   expect_open(job, 0, 1);
   job.want(1, 0);
@@ -210,12 +210,12 @@ TEST(Opener, WhoeverHasNoPlaceRefusesWithTheReason) {
     EXPECT_EQ(job.peers(of).why_not(to), "no place is left");
   }
   EXPECT_TRUE(job.transport(2).held.empty()) << "what was offered is free again";
-  job.want(0, 2);  // refused once is refused for ever
+  job.want(0, 2);  // a refusal is final
   job.deliver_all();
   EXPECT_FALSE(job.answer(0, 2));
 }
 
-TEST(Opener, ThoseWhoDoNotFitTogetherSayWhy) {
+TEST(Opener, PesThatDoNotFitTogetherGiveTheReason) {
   for (const int at : {0, 1}) {
     Job job(2);
     job.transport(at).misfits.insert(1 - at);
@@ -229,10 +229,10 @@ TEST(Opener, ThoseWhoDoNotFitTogetherSayWhy) {
   }
 }
 
-// What has been connected once is no more as it was made.
-TEST(Opener, WhatIsRefusedAfterItWasAcceptedIsGivenToNobodyElse) {
+// A QP set that was connected once cannot be reused.
+TEST(Opener, ARefusalAfterAcceptanceFreesNoQpSet) {
   Job job(3, 1);
-  job.transport(0).misfits.insert(1);  // when PE 1 has accepted its offer
+  job.transport(0).misfits.insert(1);  // after PE 1 has accepted its offer
   job.want(0, 1);
   job.deliver_all();
   EXPECT_EQ(job.state(1, 0), PeerState::kRefused);
@@ -245,8 +245,8 @@ TEST(Opener, WhatIsRefusedAfterItWasAcceptedIsGivenToNobodyElse) {
   EXPECT_TRUE(job.transport(2).held.empty());
 }
 
-// By whoever asks: the thread that looks whom kernels ask for has nobody to tell of it but them.
-TEST(Opener, WhoCannotBeOfferedAWayIsRefusedWithTheReason) {
+// At either end: only the requesters can get the error, not the thread that serves them.
+TEST(Opener, APeWithoutAnOfferIsRefusedWithTheReason) {
   for (const int at : {0, 1}) {
     Job job(2);
     job.transport(at).unoffered.insert(1 - at);
@@ -259,7 +259,7 @@ TEST(Opener, WhoCannotBeOfferedAWayIsRefusedWithTheReason) {
   }
 }
 
-TEST(Opener, WhoIsDeclinedIsRefused) {
+TEST(Opener, ADeclinedPeIsRefused) {
   Job job(2);
   job.transport(1).unwanted.insert(0);
   job.want(0, 1);
@@ -268,7 +268,7 @@ TEST(Opener, WhoIsDeclinedIsRefused) {
   EXPECT_EQ(job.peers(0).why_not(1), "PE 0 is unwanted");
 }
 
-// However far they have come.
+// At any stage.
 TEST(Opener, ThePeersOfOneThatEndsAreAnswered) {
   for (unsigned delivered = 0; delivered < 5; ++delivered)
     for (const bool both : {false, true}) {
@@ -283,7 +283,7 @@ TEST(Opener, ThePeersOfOneThatEndsAreAnswered) {
     }
 }
 
-TEST(Opener, WhoIsGoneIsNotAsked) {
+TEST(Opener, ADeadPeGetsNoRequest) {
   Job job(2);
   job.kill(1);
   job.want(0, 1);
@@ -292,7 +292,7 @@ TEST(Opener, WhoIsGoneIsNotAsked) {
   EXPECT_TRUE(job.transport(0).held.empty());
 }
 
-// However far they have come, and whether they ask before or after.
+// At any stage, and whether they ask before or after.
 TEST(Opener, AnEndThatOthersHaveFoundIsAnsweredToo) {
   for (unsigned delivered = 0; delivered < 5; ++delivered)
     for (const bool asks_before : {false, true}) {
@@ -364,7 +364,7 @@ TEST(Opener, AReceiptThatTheTransportCannotReadEndsTheConnection) {
   EXPECT_THROW(job.deliver_all(), net::Error);
 }
 
-// Many PEs, few places, asks at any time, a death: both ends agree, and nobody waits.
+// Many PEs, few QP sets, requests at any time, a death: both ends agree, and no PE waits for ever.
 TEST(Opener, AnySeedEndsWithAnswersForAll) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     constexpr int kPes = 6;
@@ -397,10 +397,10 @@ TEST(Opener, AnySeedEndsWithAnswersForAll) {
   }
 }
 
-// Calls `run(choose)` for every sequence of what choose(n) may give, from 0 to n - 1. How many.
+// Calls `run(choose)` for every sequence of results of choose(n), 0 to n - 1; returns their number.
 template <class Run>
 int for_all_choices(Run run) {
-  std::vector<std::pair<std::size_t, std::size_t>> taken;  // of how many
+  std::vector<std::pair<std::size_t, std::size_t>> taken;  // with the number of choices
   for (int runs = 1;; ++runs) {
     std::size_t depth = 0;
     run([&](std::size_t n) {
@@ -455,8 +455,8 @@ void play(const Story& story, const std::function<std::size_t(std::size_t)>& cho
   }
 }
 
-// The code, in every order of asks, messages and an end. (models/opening.py goes on to more steps
-// of a model.)
+// The code, in every order of asks, messages and an end. (tests/models/connections/opening.py goes
+// on to more steps of a model.)
 TEST(Opener, EveryOrderEndsWithAnswersForAll) {
   const Story stories[] = {
       {2, 1, {{0, 1}, {1, 0}}, -1, {}},  {2, 1, {{0, 1}, {1, 0}}, 1, {}},

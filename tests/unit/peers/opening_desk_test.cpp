@@ -1,4 +1,4 @@
-// Asked by device code, taken and answered by the host.
+// Device code makes requests; the host takes and answers them.
 #include "host/transport/channels/opening_desk.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ struct Desk {
   }
 };
 
-TEST(OpeningDesk, WhoIsWantedIsTakenOnce) {
+TEST(OpeningDesk, AWantedPeIsTakenOnce) {
   Desk d;
   EXPECT_THAT(d.desk.take_wanted(), IsEmpty());
   for (const int pe : {0, 63, 64, 127}) d.ask(pe);
@@ -34,7 +34,7 @@ TEST(OpeningDesk, WhoIsWantedIsTakenOnce) {
   d.ask(1);
   EXPECT_THAT(d.desk.take_wanted(), ElementsAre(1));
   d.ask(2, 1);
-  d.ask(64, 1);  // kernels have, too
+  d.ask(64, 1);  // kernels have requested it, too
   EXPECT_THAT(d.desk.take_wanted(), ElementsAre(2, 64));
 }
 
@@ -51,7 +51,7 @@ TEST(OpeningDesk, AnAnswerNamesThePlaceOrRefuses) {
   EXPECT_NE(abi::answer_word(Path::kNic, 0), abi::kNotAnswered);
 }
 
-TEST(OpeningDesk, WhoIsRefusedGoesByWhatElseLeadsThere) {
+TEST(OpeningDesk, ARefusedPeTakesAnotherPath) {
   Desk d;
   d.desk.send_refused(Path::kProxy, 7, [](int pe) { return pe != 5; });
   for (const int pe : {4, 5}) d.desk.refuse(pe);
@@ -60,7 +60,7 @@ TEST(OpeningDesk, WhoIsRefusedGoesByWhatElseLeadsThere) {
   EXPECT_EQ(d.answers[5], abi::kRefused);
 }
 
-TEST(OpeningDesk, KnowsWhoseAnswerStandsWhere) {
+TEST(OpeningDesk, FindsThePeOfAnAnswerByItsAddress) {
   Desk d;
   const auto start = reinterpret_cast<std::uint64_t>(d.answers.data());
   EXPECT_EQ(d.desk.answered_at(start + 4 * 5), 5);

@@ -1,4 +1,4 @@
-// Which way is taken to a peer, how atomics are made, and why a peer is not reached.
+// Which path to a peer is used, how atomics are made, and why a peer is not reached.
 #include "host/peers/peer_table.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ void make_usable(PeerTable& peers, int pe, Path way, std::byte* mapped = nullptr
   peers.use(pe, way, mapped);
 }
 
-TEST(PeerTable, AWayGoesStepByStep) {
+TEST(PeerTable, APathOpensStepByStep) {
   PeerTable peers(job_of(kMany));
   const int pe = kMany - 1;
   EXPECT_EQ(peers.state(pe, Path::kNic), PeerState::kUnknown);
@@ -48,7 +48,7 @@ TEST(PeerTableDeathTest, AStepThatWasLeftOutEndsTheProcess) {
   EXPECT_DEATH(peers.ask(1, Path::kNic), "state 1 came where 1 follows 0");
 }
 
-TEST(PeerTable, TheFirstUsableWayIsTakenAndStays) {
+TEST(PeerTable, TheFirstUsablePathIsTakenAndStays) {
   PeerTable peers(job_of(3));
   std::byte heap{};
   make_usable(peers, 1, Path::kP2p, &heap);
@@ -58,7 +58,7 @@ TEST(PeerTable, TheFirstUsableWayIsTakenAndStays) {
   EXPECT_EQ(peers.heap(2), nullptr);
 }
 
-TEST(PeerTable, ARefusedPeerIsReachedByTheNextWay) {
+TEST(PeerTable, ARefusedPeerIsReachedByTheNextPath) {
   PeerTable peers(job_of(2));
   peers.ask(1, Path::kP2p);
   peers.connect(1, Path::kP2p);
@@ -107,7 +107,7 @@ TEST(PeerTable, WaysThatTheJobDoesNotLookForAreNamed) {
       "on the job's fabric");
 }
 
-TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {
+TEST(PeerTable, ADeadPeerHasNoPathAndTheFirstCauseCounts) {
   PeerTable peers(job_of(2));
   make_usable(peers, 1, Path::kNic);
   peers.bury(1, "process 7 has ended");
@@ -117,7 +117,7 @@ TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {
   EXPECT_EQ(peers.why_not(1), "PE 1 is gone: process 7 has ended");
 }
 
-// Whoever asks after it just then waits for the answer until its memory is taken.
+// A thread that sees the death meanwhile waits until the peer's memory is taken.
 TEST(PeerTable, ADeadPeersMemoryIsTakenWhenItIsSeenDead) {
   PeerTable peers(job_of(2));
   make_usable(peers, 1, Path::kP2p);
@@ -145,14 +145,14 @@ TEST(PeerTable, AllByCountsEachPeer) {
   EXPECT_FALSE(peers.all_by(Path::kP2p));
 }
 
-// Two PEs: which are mapped, which reached by the NIC, and what becomes of CHIME_AMO.
+// Two PEs: which are mapped, which the NIC reaches, and the resulting path for each CHIME_AMO.
 struct AmoRow {
   AmoChoice choice;
   int mapped, by_nic;
   Path path;
 };
 
-TEST(PeerTable, AtomicsGoByTheOwnersNicWhereSomebodyIsReachedByItAlone) {
+TEST(PeerTable, AtomicsGoByTheOwnersNicWhereAPeIsReachedByItAlone) {
   for (const AmoRow& row : {AmoRow{AmoChoice::kAuto, 2, 0, Path::kP2p},
                             {AmoChoice::kAuto, 2, 2, Path::kP2p},
                             {AmoChoice::kAuto, 1, 2, Path::kNic},
@@ -168,8 +168,8 @@ TEST(PeerTable, AtomicsGoByTheOwnersNicWhereSomebodyIsReachedByItAlone) {
   EXPECT_THROW(PeerTable(job_of(2, AmoChoice::kOwner)).amo_path(), Error);
 }
 
-// Where some PE has a NIC, all PEs have the owners update, also who has none: there are NICs at
-// work on words. Where none has, processors are alike.
+// Where some PE has a NIC, the owners update the words of all PEs, also of those without a NIC:
+// NICs work on words then. Where none has, processors alone do.
 TEST(PeerTable, AtomicsGoByTheirOwnersWhereTheProxyReachesTheRest) {
   for (const bool some_have : {true, false}) {
     Fabric doubles;
@@ -187,8 +187,8 @@ TEST(PeerTable, AtomicsGoByTheirOwnersWhereTheProxyReachesTheRest) {
   }
 }
 
-// Opened on demand: the NIC until it refuses, whatever else leads there meanwhile.
-TEST(PeerTable, WhoIsRefusedOnDemandIsReachedByTheNextWay) {
+// Opened on demand: the NIC until it refuses, whatever other path exists meanwhile.
+TEST(PeerTable, APeRefusedOnDemandIsReachedByTheNextPath) {
   Fabric doubles;
   FabricDouble nic(doubles, 0, nullptr), fabric(doubles, 0, nullptr);
   nic.path = Path::kNic;
@@ -204,7 +204,7 @@ TEST(PeerTable, WhoIsRefusedOnDemandIsReachedByTheNextWay) {
   EXPECT_EQ(peers.path(2), Path::kNic);
 }
 
-TEST(PeerTable, KnowsControlPages) {
+TEST(PeerTable, FindsControlPages) {
   PeerTable peers(job_of(2));
   ControlBlock block{};
   EXPECT_EQ(peers.control(1), nullptr);

@@ -1,4 +1,4 @@
-// The proxy's side alone: what it takes for a request, and what it tells. Slots are written here.
+// The proxy's side alone: what it takes for a request, and its answers. The test writes the slots.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -40,7 +40,7 @@ TEST(Consumer, TakesNothingOfFreshMemory) {
   EXPECT_EQ(ends.told.through, 0u);
 }
 
-// Each of its words may be the last to arrive, in each lap.
+// Each of its words may arrive last, in each lap.
 TEST(Consumer, TakesARequestWhenAllOfItsWordsAreThere) {
   Ends ends;
   for (std::uint64_t index = 0; index < 3 * kDepth; index += 2) {
@@ -94,7 +94,7 @@ TEST(Consumer, TellsWhatHasEndedWithoutAGap) {
   EXPECT_EQ(ends.fifo.through(), 3u);
 }
 
-// In any order, each where it says, and as no other request.
+// In any order, each at its own index, and for no other request.
 TEST(Consumer, TellsOfEachEndInItsAnswer) {
   Ends ends;
   for (std::uint32_t answer : {5u, 9u, 5u}) {
@@ -120,7 +120,7 @@ TEST(Consumer, TellsOfEachEndInItsAnswer) {
   EXPECT_EQ(ends.answers[5].ended, 5 | abi::kAnswerFailed) << "a put has no answer";
 }
 
-// Slots are free when they were read.
+// Slots are free when they are read.
 TEST(Consumer, TakesMoreThanALapWhileTheFirstHasNotEnded) {
   Ends ends;
   ends.put(1);
@@ -151,7 +151,7 @@ TEST(Consumer, RefusesAnAnswerThatDoesNotExist) {
   EXPECT_FALSE(ends.lost.has(1));
 }
 
-// Where what a request moves lies here.
+// The local end of a request's data.
 TEST(Consumer, SaysWhereDataIs) {
   Ends ends;
   std::uint64_t memory = 0;
@@ -191,7 +191,7 @@ TEST(Consumer, LosesAPeerAndGoesOn) {
   EXPECT_EQ(ends.bits[1], std::uint64_t{1} << 6);
   ends.fifo.complete(*first, CHIMEX_OK);
   EXPECT_EQ(ends.told.through, 2 | abi::kSomeLost);
-  // What is behind is refused for that peer, and carried out for others.
+  // Later requests to that peer are refused, those to others are carried out.
   ends.put(70);
   ends.put(2);
   EXPECT_EQ(ends.fifo.take()->what.pe, 1);
@@ -204,8 +204,8 @@ TEST(Consumer, LosesAPeerAndGoesOn) {
   EXPECT_FALSE(ends.lost.has(1));
 }
 
-// It says nothing of the peer. Who waits for its result gets zero, and quiet fails.
-TEST(Consumer, FailsARequestThatIsNotWellAndLosesNobody) {
+// It does not concern the peer. A waiter for its result gets zero, and quiet fails.
+TEST(Consumer, FailsABadRequestAndLosesNoPeer) {
   Ends ends;
   ends.write(abi::with_answer(abi::proxy_get_value(1, 1 << 20, 16), 7));
   ends.put(1);

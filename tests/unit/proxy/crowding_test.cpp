@@ -1,4 +1,4 @@
-// What the proxy's yields tell of its processor, told with times of the test's.
+// The proxy's conclusions about its processor from its yields, tested with simulated times.
 #include "proxy/crowding.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Thread {
     now += length;
     crowding.yielded(began, now);
   }
-  // Passes some time.
+  // Lets some time pass.
   bool is_crowded_after(std::chrono::nanoseconds time) {
     now += time;
     return crowding.is_believed(now);
@@ -25,7 +25,7 @@ struct Thread {
 };
 
 // A neighbour that copies, and then yields, too.
-TEST(Crowding, IsNotBelievedForOneLongYield) {
+TEST(Crowding, IsNotAssumedForOneLongYield) {
   Thread thread;
   for (int i = 0; i < 10; ++i) {
     thread.yield_for(3ms);
@@ -35,8 +35,8 @@ TEST(Crowding, IsNotBelievedForOneLongYield) {
   }
 }
 
-// As Linux 6.6 and newer let in who yields beside somebody that computes.
-TEST(Crowding, IsBelievedWhereAFewYieldsBetweenLongOnesAreShort) {
+// As Linux 6.6 and newer treat a thread that yields beside one that computes.
+TEST(Crowding, IsAssumedWhereAFewYieldsBetweenLongOnesAreShort) {
   Thread thread;
   thread.yield_for(4ms);
   for (int n = 0; n < 3; ++n) thread.yield_for(1us);
@@ -48,7 +48,7 @@ TEST(Crowding, IsBelievedWhereAFewYieldsBetweenLongOnesAreShort) {
   EXPECT_TRUE(thread.is_crowded_after(19ms));
 }
 
-TEST(Crowding, IsBelievedForAWhileAfterTwoLongYields) {
+TEST(Crowding, IsAssumedForAWhileAfterTwoLongYields) {
   Thread thread;
   thread.yield_for(3ms);
   thread.yield_for(3ms);
@@ -56,8 +56,8 @@ TEST(Crowding, IsBelievedForAWhileAfterTwoLongYields) {
   EXPECT_FALSE(thread.is_crowded_after(2ms));
 }
 
-// Who computes stays: to find that out costs one turn of the scheduler's, not two.
-TEST(Crowding, IsBelievedAgainForTwiceAsLongAfterOneMore) {
+// A computing neighbour stays: detecting it costs one turn of the scheduler, not two.
+TEST(Crowding, IsAssumedAgainForTwiceAsLongAfterOneMore) {
   Thread thread;
   thread.yield_for(3ms);
   thread.yield_for(3ms);
@@ -67,7 +67,7 @@ TEST(Crowding, IsBelievedAgainForTwiceAsLongAfterOneMore) {
   EXPECT_FALSE(thread.is_crowded_after(2ms));
 }
 
-TEST(Crowding, IsBelievedForAtMostATenthOfASecond) {
+TEST(Crowding, IsAssumedForAtMostATenthOfASecond) {
   Thread thread;
   thread.yield_for(3ms);
   for (int i = 0; i < 10; ++i) {
@@ -86,7 +86,7 @@ TEST(Crowding, BeginsAnewWhenThereWasNoneForLong) {
   EXPECT_FALSE(thread.is_crowded_after(11ms));
 }
 
-// Neighbours that copy now and then do not keep the memory of it alive.
+// Neighbours that copy now and then do not prolong the memory of it.
 TEST(Crowding, BeginsAnewAlsoAmongSingleLongYields) {
   Thread thread;
   for (int i = 0; i < 5; ++i) thread.yield_for(3ms);
@@ -100,7 +100,7 @@ TEST(Crowding, BeginsAnewAlsoAmongSingleLongYields) {
   EXPECT_FALSE(thread.is_crowded_after(2ms));
 }
 
-// Another processor is tried before it sleeps.
+// It tries another processor before it sleeps.
 TEST(Crowding, IsLeftAfterTwoLongYields) {
   Thread thread;
   thread.yield_for(3ms);
@@ -112,7 +112,7 @@ TEST(Crowding, IsLeftAfterTwoLongYields) {
   EXPECT_FALSE(thread.crowding.may_leave(thread.now));
 }
 
-// All are crowded: it sleeps, and goes to and fro no more than ten times a second.
+// All are crowded: it sleeps, and moves no more than ten times a second.
 TEST(Crowding, IsNotLeftAgainForATenthOfASecond) {
   Thread thread;
   thread.yield_for(3ms);

@@ -1,5 +1,5 @@
-// What happens when a peer is lost or a wait is given up: who asked for that peer learns it, others
-// go on; nobody waits for ever.
+// The effects of a lost peer or a wait that is given up: callers that asked for that peer get the
+// error, others go on; no thread waits for ever.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,14 +17,14 @@ namespace {
 
 using Word = std::uint64_t;
 
-// As the host does when it has reported.
+// As the host does after the report.
 void free_record(ProxyJob& job) { const_cast<abi::ErrorRecord&>(job.error()).claimed = 0; }
 
 void stop_waiting_soon(ProxyJob& job) { job.context().pe.wait_timeout_ns = 50'000'000; }
 
 class Loss : public EachPace {};
 
-TEST_P(Loss, IsToldInFullByWhoAskedForThePeer) {
+TEST_P(Loss, IsReportedInFullByTheCallForThePeer) {
   ProxyJob job(3, plan());
   job.proxy.lose(2);
   run_threads(1, [&] {
@@ -46,12 +46,11 @@ TEST_P(Loss, IsToldInFullByWhoAskedForThePeer) {
   EXPECT_EQ(job.error().address, reinterpret_cast<Word>(job.data<std::byte>(0, 4096)));
   EXPECT_EQ(job.error().expected, 640u);
   EXPECT_EQ(job.proxy.channels().pool.watch->lost, 1u);
-  run_threads(1, [&] { quiet(job.context()); });  // nobody has waited for the value
+  run_threads(1, [&] { quiet(job.context()); });  // no thread has waited for the value
   EXPECT_EQ(*job.data<int>(1), 1);
 }
 
-// A slot is given back with the request that is still under way on it, so it is free a little
-// later.
+// A slot is given back with its request, which is still in flight, so it is free a little later.
 bool takes_a_slot_in_time(const Context& ctx, int pe, std::uint32_t pair) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (staging::try_take_slot(ctx, pe, pair) == staging::kNoSlot) {
@@ -61,7 +60,7 @@ bool takes_a_slot_in_time(const Context& ctx, int pe, std::uint32_t pair) {
   return true;
 }
 
-// Each operation that waits, and what it gives back.
+// Each operation that waits, and its result.
 TEST_P(Loss, EndsEveryOperationThatWaits) {
   for (int which = 0; which < 6; ++which) {
     ProxyJob job(3, plan());
@@ -88,8 +87,8 @@ TEST_P(Loss, EndsEveryOperationThatWaits) {
   }
 }
 
-// What only posts learns it from quiet.
-TEST_P(Loss, OfWhatWasPostedIsToldByQuiet) {
+// For an operation that only posts, quiet returns the error.
+TEST_P(Loss, OfWhatWasPostedIsReportedByQuiet) {
   ProxyJob job(3, plan());
   job.proxy.lose(1);
   run_threads(1, [&] {
@@ -103,8 +102,8 @@ TEST_P(Loss, OfWhatWasPostedIsToldByQuiet) {
   EXPECT_EQ(*job.data<Word>(2, 8), 2u) << "the others have their data";
 }
 
-// Reported, it is told again by the next quiet, as of a queue pair, and by who asks for that peer.
-TEST_P(Loss, IsToldAgainByTheNext) {
+// The next quiet reports it again, as for a queue pair, and so does a call for that peer.
+TEST_P(Loss, IsReportedAgainByTheNext) {
   ProxyJob job(4, plan());
   job.proxy.lose(1);
   const auto told_by = [&](auto operation) {
@@ -121,7 +120,7 @@ TEST_P(Loss, IsToldAgainByTheNext) {
   EXPECT_EQ(told_by([&](const Context& ctx) { g(ctx, job.data<Word>(), 2); }), -1);
 }
 
-TEST_P(Loss, LeavesTheWayToOthersAlone) {
+TEST_P(Loss, LeavesThePathToOthersAlone) {
   ProxyPlan two = plan();
   two.fifos = 2;
   ProxyJob job(3, two);
@@ -156,7 +155,7 @@ TEST_P(Loss, LeavesTheWayToOthersAlone) {
   EXPECT_EQ(job.error().pe, 1);
 }
 
-// Nothing is sent to who is known to be lost.
+// Nothing is sent to a peer that is known to be lost.
 TEST_P(Loss, PostsNothingMore) {
   ProxyJob job(2, plan());
   job.proxy.lose(1);
@@ -169,8 +168,8 @@ TEST_P(Loss, PostsNothingMore) {
   EXPECT_EQ(job.proxy.fifo().producer.ready, before);
 }
 
-// It ends what is not its own wait: nobody looks at what was sent, but who waits for an answer.
-TEST_P(Loss, IsFoundByWhoWaitsForAnAnswer) {
+// The loss ends another wait: only a thread that waits for an answer polls sent requests.
+TEST_P(Loss, IsFoundByAWaitForAnAnswer) {
   ProxyJob job(2, plan());
   job.proxy.lose(1);
   job.context().pe.wait_timeout_ns = 100'000'000;
@@ -197,7 +196,7 @@ TEST_P(Loss, EndsAKernelThatIsToEnd) {
   });
   EXPECT_EQ(went_on, 0u);
   EXPECT_EQ(job.error().pe, 1);
-  // And leaves the FIFO whole: the next kernel's requests are taken.
+  // The FIFO stays usable: the next kernel's requests are taken.
   free_record(job);
   Word back = 0;
   run_threads(1, [&] { back = atomic_fetch(job.context(), job.data<Word>(), 2); });
@@ -209,7 +208,7 @@ AT_EACH_PACE(Loss);
 
 // ---- Waits that are given up --------------------------------------------------------------------
 
-TEST(GivenUp, AWaitForAPeerSaysWhom) {
+TEST(GivenUp, AWaitForAPeerNamesIt) {
   ProxyJob job(4);
   stop_waiting_soon(job);
   job.proxy.hold();
@@ -225,7 +224,7 @@ TEST(GivenUp, AWaitForAPeerSaysWhom) {
   EXPECT_EQ(job.proxy.fault().published, abi::kFaultTold);
 }
 
-// A full FIFO: those who wait for room leave, and so does everybody after.
+// A full FIFO: threads that wait for room leave, and so do all later ones.
 TEST(GivenUp, AFullFifoIsLeftByAll) {
   ProxyJob job(3);
   stop_waiting_soon(job);
@@ -263,7 +262,7 @@ TEST(GivenUp, AnAbortEndsEveryWait) {
   EXPECT_EQ(job.error().status, CHIMEX_ERR_ABORTED);
 }
 
-// A slot whose request is on its way stays taken until the proxy is through with it.
+// A slot whose request is in flight stays taken until the proxy has finished with it.
 TEST(GivenUp, AStagingSlotIsLeftToTheFifo) {
   ProxyPlan one;
   one.staging_slots = 2;  // one to a peer

@@ -17,7 +17,7 @@ void store_words(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
-// Words of 4 and 8 bytes whole, as a NIC writes them.
+// Whole words of 4 and 8 bytes, as a NIC writes them.
 void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   const std::uintptr_t ends = reinterpret_cast<std::uintptr_t>(to) | bytes;
   if (ends % 8 == 0) return store_words<std::uint64_t>(to, from, bytes);
@@ -198,7 +198,7 @@ bool FakeProxy::take(unsigned number) {
   return true;
 }
 
-// One step of any of those that are on their way.
+// One step of any request in flight.
 bool FakeProxy::move_one() {
   if (on_their_way_.empty() || (plan_.pace != Pace::kAtOnce && random_() % 8 != 0)) return false;
   const std::size_t at = random_() % on_their_way_.size();
@@ -206,7 +206,7 @@ bool FakeProxy::move_one() {
   return true;
 }
 
-// The next step of a request, if there is one that it may take.
+// The next step of a request, if it may take one now.
 bool FakeProxy::carry_out(std::size_t at) {
   OnItsWay& it = on_their_way_[at];
   const abi::ProxyRequest& what = it.request->what;

@@ -1,5 +1,5 @@
-// The proxy as a thread: takes requests out of the FIFOs of PE 0 (proxy/fifo.hpp) and carries them
-// out between the heaps of a FakeJob. It complains about whatever a transport would stumble over.
+// The proxy as a thread: takes requests from the FIFOs of PE 0 (proxy/fifo.hpp) and carries them
+// out between the heaps of a FakeJob. It reports everything that a transport would stumble over.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ namespace chime::tests {
 // How requests end.
 enum class Pace {
   kAtOnce,  // each before the next is taken
-  kLate,    // in any order, some time after they were carried out in theirs
-  kAny      // carried out in any order, but that an atomic comes behind the puts before it
+  kLate,    // in any order, some time after they were carried out in order
+  kAny      // carried out in any order, except that an atomic follows the puts before it
 };
 
 struct ProxyPlan {
@@ -51,7 +51,7 @@ class FakeProxy {
   std::byte* buffer() { return buffer_.data(); }
   static constexpr std::size_t kBufferBytes = 64 * 1024;
 
-  // Between them nothing is taken out, and nothing ends.
+  // Between these calls nothing is taken out, and nothing ends.
   void hold();
   void go_on();
   // Called in the proxy's thread after every step of a request that it has carried out.
@@ -70,14 +70,14 @@ class FakeProxy {
   std::vector<abi::ProxyRequest> taken();
   std::uint64_t slots_taken(unsigned number = 0);
 
-  // What was wrong with the requests; empty if nothing was.
+  // The faults of the requests; empty if there are none.
   std::string complaints();
 
  private:
   struct OnItsWay {
     unsigned fifo;
     proxy::Fifo::Request* request;
-    bool has_put, has_updated;  // what it does, in these steps
+    bool has_put, has_updated;  // its actions, in these steps
     bool is_done() const { return has_put && has_updated; }
   };
   struct Shared;  // of one FIFO, as it lies in memory
@@ -120,7 +120,7 @@ class FakeProxy {
   std::unique_ptr<StagingLine[]> staging_;
   MemoryKinds kinds_;
 
-  std::mutex mutex_;  // of what the thread does, against the calls above
+  std::mutex mutex_;  // guards the thread against the calls above
   proxy::LostPeers lost_;
   proxy::PeersAtLimit at_limit_;
   std::vector<proxy::Fifo> consumers_;

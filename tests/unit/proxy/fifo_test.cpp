@@ -65,7 +65,7 @@ TEST_P(Fifo, WideRequestsGoAroundTheEnd) {
   EXPECT_EQ(job.error().claimed, 0u);
 }
 
-// Whatever its size, and for a put and a get alike.
+// For every size, and alike for a put and a get.
 TEST_P(Fifo, AnElementIsOneSlot) {
   struct Sixteen {
     Word words[2];
@@ -105,7 +105,7 @@ TEST_P(Fifo, PutSignalIsOneRequest) {
   EXPECT_EQ(job.proxy.slots_taken(), 4u);
 }
 
-// All requests of a warp are one reservation, whomever they go to.
+// All requests of a warp are one reservation, whichever PEs they go to.
 TEST_P(Fifo, LanesThatMeetReserveOnce) {
   ProxyJob job(3, plan());
   run_threads(1, [&] {
@@ -128,8 +128,8 @@ TEST_P(Fifo, LanesThatMeetReserveOnce) {
   EXPECT_EQ(job.proxy.slots_taken(), 65u);
 }
 
-// A place is not taken again before its reader has the value, and a full FIFO does not keep a
-// reader from it.
+// A place is not taken again before its reader has the value, and a full FIFO does not delay a
+// reader.
 TEST_P(Fifo, ResultsAreTakenBeforeTheirPlaces) {
   ProxyJob job(2, plan());
   std::vector<Word> seen;
@@ -145,7 +145,7 @@ TEST_P(Fifo, ResultsAreTakenBeforeTheirPlaces) {
   for (unsigned slot = 0; slot < 64; ++slot) EXPECT_EQ(job.proxy.fifo().fifo.busy[slot], 0u);
 }
 
-// Who has posted, or met who has, finds it complete after quiet; nobody waits for who only leaves.
+// A thread that met the posters finds their puts complete after its quiet; they need none.
 TEST_P(Fifo, AQuietOfOneCompletesWhatOthersSent) {
   ProxyJob job(2, plan());
   for (Word round = 1; round <= 20; ++round) {
@@ -161,7 +161,7 @@ TEST_P(Fifo, AQuietOfOneCompletesWhatOthersSent) {
 
 TEST_P(Fifo, StagedTransfersOfManyThreadsShareTheSlots) {
   ProxyPlan few = plan();
-  few.staging_slots = 4;  // two to a peer
+  few.staging_slots = 4;  // two for a peer
   few.staging_slot_bytes = 256;
   ProxyJob job(2, few);
   run_threads(16, [&] {
@@ -189,7 +189,7 @@ ProxyPlan late(std::uint32_t flags = 0, unsigned fifos = 1) {
   return plan;
 }
 
-// How far the FIFO was complete when a fence returned, whose puts are held at the proxy.
+// How far the FIFO was complete when a fence returned; the proxy holds the puts.
 bool fence_returns_while_held(ProxyJob& job, const std::function<void()>& send) {
   job.context().pe.wait_timeout_ns = 300'000'000;
   job.proxy.hold();
@@ -222,7 +222,7 @@ TEST(Fence, DrainsSeveralFifos) {
       fence_returns_while_held(job, [&] { p(job.context(), job.data<Word>(), Word{1}, 1); }));
 }
 
-// An atomic goes by its owner's proxy, and stores to the same peer would overtake it.
+// An atomic goes through its owner's proxy, and stores to the same peer would overtake it.
 TEST(Fence, DrainsAnAtomicToAPeerThatIsMapped) {
   const auto send_to_mapped = [](auto send) {
     ProxyJob job(3, late());

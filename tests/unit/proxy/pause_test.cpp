@@ -1,4 +1,4 @@
-// How long the proxy's thread stays away: what counts as something to do, and for how long that is
+// How long the proxy's thread sleeps: which events count as work, and for how long they are
 // remembered.
 #include "proxy/pause.hpp"
 
@@ -36,7 +36,7 @@ Clock::duration taken(Pause& pause, int descriptor, bool is_waiting = false) {
   return Clock::now() - begin;
 }
 
-// Until the next sleep is one of at least `length`.
+// Until the next sleep takes at least `length`.
 void grow_sleeps(Pause& pause, Clock::duration length) {
   for (int i = 0; i < 20 && taken(pause, -1) < length / 2; ++i) continue;
 }
@@ -49,14 +49,14 @@ TEST(Pause, GrowsWhileThereIsNothing) {
   EXPECT_GE(longest, 256ms);  // 1 ms, doubled eight times
 }
 
-TEST(Pause, StaysShortForWhoWaits) {
+TEST(Pause, StaysShortForAWaiter) {
   Counts counts;
   Pause pause(kSleepy, counts);
   grow_sleeps(pause, 512ms);
   EXPECT_LT(taken(pause, -1, true), 400ms);
 }
 
-// Peers ask one thing after another, and none of it is a request of this PE's own.
+// Peers send one request after another, and none of them is this PE's own.
 TEST(Pause, IsShortAgainBehindWhatCameAtTheDescriptor) {
   Counts counts;
   Pause pause(kSleepy, counts);
@@ -105,8 +105,8 @@ TEST(Pause, YieldsBeforeItSleeps) {
   EXPECT_TRUE(pause.yields());
 }
 
-// Where somebody computes on its processor. Two yields that were long are followed by sleeps for at
-// most 100 ms, and then by another yield, however busy the machine is.
+// With a computing thread on its processor. After two long yields it sleeps for at most 100 ms, and
+// then yields again, however busy the machine is.
 TEST(Pause, YieldsAgainWhenItHasSleptForAWhile) {
   constexpr unsigned kTimes = 100;
   Counts counts;
@@ -131,7 +131,7 @@ cpu_set_t only(std::size_t cpu) {
   return set;
 }
 
-// One on each of the processors that the test may use: who yields there waits for a turn of it.
+// One on each processor that the test may use: a thread that yields there waits for a turn of it.
 class Busy {
  public:
   Busy() {
@@ -153,7 +153,7 @@ class Busy {
   std::vector<std::thread> threads_;
 };
 
-// Yields, and where it is told to sleeps a little, until `is_over` or the time is.
+// Yields, and sleeps a little where it must, until `is_over` or the time is over.
 template <class IsOver>
 void rest(Pause& pause, Clock::duration length, IsOver is_over) {
   const auto end = Clock::now() + length;
@@ -174,7 +174,7 @@ TEST(Pause, TriesAnotherProcessorWhereItsOwnIsCrowded) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "it may not use all that it might use before";
 }
 
-// As CHIME_PROXY_CPU has it.
+// As with CHIME_PROXY_CPU.
 TEST(Pause, StaysOnTheOneProcessorThatItMayUse) {
   const cpu_set_t before = processors();
   const Busy busy;

@@ -10,7 +10,7 @@
 
 namespace chime::tests {
 
-// PE 0 of `n_pes`, which reaches all of them by the proxy alone.
+// PE 0 of `n_pes`, which reaches all of them only through the proxy.
 class ProxyJob : public ChannelJob<FakeProxy, Path::kProxy> {
  public:
   FakeProxy& proxy = stand_in;

@@ -1,4 +1,4 @@
-// A peer that does not answer holds up nobody but who waits for it: host threads and blocks of
+// A peer that does not answer delays only threads that wait for it: host threads and blocks of
 // kernels that share its FIFO go on with other peers.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t kDepth = 64;
 constexpr unsigned kTimes = 10 * kDepth;
 constexpr std::size_t kBytes = 64;
 
-// What waits for one request.
+// Operations that wait for one request.
 using Operation = std::function<void(ProxyJob&, int pe)>;
 const Operation kOperations[] = {
     [](ProxyJob& job, int pe) { g(job.context(), job.data<Word>(), pe); },
@@ -43,7 +43,7 @@ const Operation kOperations[] = {
 };
 constexpr std::size_t kGet = 0;
 
-// Two of three peers: which one is silent, and whom others go on with.
+// Two of three peers: the silent one, and the one that others go on with.
 struct Who {
   int silent, other;
 };
@@ -55,7 +55,7 @@ class SilentPeer : public testing::TestWithParam<Who> {
   std::atomic<unsigned> returned{0}, times{0};
 
   void SetUp() override { job.proxy.silence(who.silent); }
-  // Nobody who waits for the silent peer has returned; now all do.
+  // No thread that waits for the silent peer has returned; now all do.
   void end_silence() {
     EXPECT_EQ(returned, 0u);
     EXPECT_GT(job.proxy.on_their_way(), 0u);
@@ -69,7 +69,7 @@ class SilentPeer : public testing::TestWithParam<Who> {
   }
 };
 
-// A host thread waits for the silent peer, another one has ten laps of the FIFO with another peer.
+// A host thread waits for the silent peer, another one does ten laps of the FIFO with another peer.
 TEST_P(SilentPeer, HoldsUpNoOtherHostThread) {
   for (const Operation& waits : kOperations) {
     for (const Operation& goes_on : kOperations) {
@@ -90,7 +90,7 @@ TEST_P(SilentPeer, HoldsUpNoOtherHostThread) {
   EXPECT_EQ(job.error().claimed, 0u);
 }
 
-// More threads than there are answers for one peer wait for it, in a block beside others.
+// More threads than the answers for one peer wait for it, in a block beside others.
 TEST_P(SilentPeer, HoldsUpNoOtherThreadsOfAKernel) {
   constexpr unsigned kWaiting = 2 * kDepth, kOthers = 4;
   std::thread ends([&] {
@@ -133,8 +133,8 @@ TEST_P(SilentPeer, HoldsUpNoOtherBlock) {
   EXPECT_EQ(returned, 1u);
 }
 
-// What nobody waits for fills no FIFO either: its posters wait, holding no slot.
-TEST_P(SilentPeer, KeepsItsPostersOutAndNobodyElse) {
+// Requests without a waiter fill no FIFO either: their posters wait, holding no slot.
+TEST_P(SilentPeer, KeepsItsPostersOutAndNoOthers) {
   constexpr unsigned kPuts = 8 * kDepth;
   std::atomic<unsigned> posted{0};
   std::thread floods([&] {
@@ -176,7 +176,7 @@ TEST_P(SilentPeer, HoldsUpQuiet) {
   EXPECT_EQ(*job.data<Word>(who.silent, 64), 1u);
 }
 
-// Of two silent peers each has a half of the answers, and so has a third one.
+// Each of two silent peers has a half of the answers, and so has a third peer.
 TEST_P(SilentPeer, LeavesRoomBesideAnotherOne) {
   constexpr unsigned kWaiting = 2 * kDepth;
   job.proxy.silence(3);
@@ -197,8 +197,8 @@ TEST_P(SilentPeer, LeavesRoomBesideAnotherOne) {
   EXPECT_EQ(returned, kWaiting);
 }
 
-// Who waits for an answer gives up as any wait does, and says for whom.
-TEST_P(SilentPeer, IsNamedByWhoGivesUp) {
+// A thread that waits for an answer gives up like any wait, and reports the PE.
+TEST_P(SilentPeer, IsNamedByTheCallThatGivesUp) {
   job.context().pe.wait_timeout_ns = 50'000'000;
   run_threads(2 * kDepth, [&] {
     kOperations[kGet](job, who.silent);
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(Who, SilentPeer, testing::Values(Who{1, 2}, Who{2, 1}),
                                   std::to_string(info.param.other);
                          });
 
-// ---- What a peer may have of what all share -----------------------------------------------------
+// ---- A peer's share -----------------------------------------------------------------------------
 
 TEST(Pairs, OfAnyTwoPeersEachHasSomeThatTheOtherHasNot) {
   for (int a = 0; a < 300; ++a) {

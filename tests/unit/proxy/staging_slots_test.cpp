@@ -1,5 +1,5 @@
-// Staging slots are shared by all peers, and a peer that does not answer keeps at most half of
-// them: transfers to it beyond those wait, and transfers to other peers go on.
+// All peers share the staging slots, and a peer that does not answer keeps at most half of them:
+// further transfers to it wait, and transfers to other peers go on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr unsigned kWaiting = kSlots + 16;
 constexpr unsigned kTimes = 40;  // of each other thread
 constexpr std::size_t kBytes = 64;
 
-// Two or three of four peers: which do not answer, and with whom others go on.
+// Two or three of four peers: those that do not answer, and the one that others go on with.
 struct Who {
   std::vector<int> silent;
   int other;
@@ -45,7 +45,7 @@ class StagingSlots : public testing::TestWithParam<Who> {
     for (const int pe : silent) job.proxy.silence(pe);
   }
 
-  // Through a slot, because the proxy knows no stack.
+  // Through a slot, because stacks are not registered with the proxy.
   void get(int pe) {
     std::byte mine[kBytes];
     getmem(job.context(), Thread{}, mine, job.data<std::byte>(), kBytes, pe);
@@ -60,13 +60,13 @@ class StagingSlots : public testing::TestWithParam<Who> {
     rank / silent.size() % 2 == 0 ? get(pe) : put(pe);
     ++returned;
   }
-  // Once the silent peers have all slots that they get.
+  // Once the silent peers have all the slots that they may have.
   void go_on_with_other() {
     while (job.proxy.on_their_way() < most_of_silent()) exec::pause();
     for (unsigned i = 0; i < kTimes; ++i) i % 2 == 0 ? get(other) : put(other);
     ++gone_on;
   }
-  // One has half of all. Another one has a half, too, a part of which is the first one's.
+  // One has half of all. Another one has a half, too, which shares a part with the first.
   std::size_t most_of_silent() const {
     std::set<std::uint32_t> theirs;
     for (const int pe : silent)

@@ -32,7 +32,7 @@ class Fabric final : public HostDriven {
     std::uint64_t completion;
   };
   std::size_t left = 100;
-  std::size_t most = ~std::size_t{0};  // what it says
+  std::size_t most = ~std::size_t{0};  // the limit that it reports
   bool joins = false;                  // puts and their signals
   std::vector<Posted> posted;          // in all
   std::deque<Ended> ended;             // for the next poll()
@@ -83,7 +83,7 @@ struct CarrierTest : testing::Test {
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(here); }
 };
 
-// Who posts without end may not keep all the room that the fabric has.
+// A poster that never stops must not keep all the room of the fabric.
 TEST_F(CarrierTest, AFifoThatIsNeverEmptyLeavesRoomToOthers) {
   constexpr unsigned kRoom = 8;
   fabric.left = kRoom;
@@ -98,17 +98,17 @@ TEST_F(CarrierTest, AFifoThatIsNeverEmptyLeavesRoomToOthers) {
     carrier.turn();
     const std::size_t posted = fabric.posted.size();
     for (; ended < posted; ++ended) fabric.end(ended);
-    carrier.turn();  // tells of the ends; what it posts ends in the next round
+    carrier.turn();  // reports the ends; the requests that it posts end in the next round
     fill(first.through() + 2 * kRoom - first.posted());
   }
   EXPECT_THAT(places(fabric), testing::Contains(64u));
 }
 
-// What one FIFO has for a peer is taken out of it, however much that is; another FIFO's request to
-// the same peer does not wait behind all of it.
+// All requests of one FIFO for a peer are taken out of it, however many; another FIFO's request to
+// the same peer does not wait for all of them.
 TEST_F(CarrierTest, ALongLineOfOneFifoHoldsUpNoOtherToTheSamePeer) {
   constexpr unsigned kRoom = 4, kLine = 200;
-  fabric.most = 2 * kRoom;  // of which one peer may have half
+  fabric.most = 2 * kRoom;  // one peer may have half of it
   Carrier carrier = carry(kRoom);
   for (unsigned i = 0; i < kLine; ++i) {
     first.post(abi::proxy_put(1, 0, address(), 8));
@@ -233,8 +233,8 @@ TEST_F(CarrierTest, PostsASignalWithItsDataWhereTheFabricTakesItSo) {
   EXPECT_TRUE(carrier.is_idle());
 }
 
-// What holds for the put may have changed since there was no room for it.
-TEST_F(CarrierTest, AsksAgainWhetherASignalGoesWithItsDataWhenThereIsRoom) {
+// The put's properties may have changed since there was no room for it.
+TEST_F(CarrierTest, QueriesAgainWhetherASignalGoesWithItsDataWhenThereIsRoom) {
   Carrier carrier = carry();
   fabric.joins = true;
   fabric.left = 0;
@@ -301,7 +301,7 @@ TEST_F(CarrierTest, LetsNoFifoHaveMoreThanABatchAtATime) {
   EXPECT_EQ(counts.under_way.get(), 7u) << "one has ended and one was taken";
 }
 
-// A poster whose FIFO nobody looks at waits for so long.
+// The wait of a poster whose FIFO is not polled takes so long.
 TEST_F(CarrierTest, CountsTheLongestTimeWithoutAVisit) {
   Carrier carrier = carry();
   carrier.turn();
@@ -313,7 +313,7 @@ TEST_F(CarrierTest, CountsTheLongestTimeWithoutAVisit) {
   EXPECT_EQ(counts.longest_gap_ns.get(), longest);
 }
 
-// As a proxy without work does for a while before it takes a turn.
+// Like an idle proxy for a while before it takes a turn.
 TEST_F(CarrierTest, CountsALookForRequestsAsATurn) {
   Carrier carrier = carry();
   carrier.turn();
@@ -322,7 +322,7 @@ TEST_F(CarrierTest, CountsALookForRequestsAsATurn) {
   EXPECT_EQ(counts.turns.get(), 3u);
 }
 
-// A FIFO as deep as it is, many times round, ended out of order.
+// A FIFO of its full depth, many laps, ended out of order.
 TEST_F(CarrierTest, GoesRoundManyTimes) {
   Carrier carrier = carry(64);
   for (int lap = 0; lap < 100; ++lap) {
@@ -338,7 +338,7 @@ TEST_F(CarrierTest, GoesRoundManyTimes) {
   EXPECT_EQ(first.through(), 1600u);
 }
 
-// Either of two parts, by whichever ends first: the data is not there, or the signal was not set.
+// Either of two parts, whichever ends first: the data is missing, or the signal was not set.
 TEST_F(CarrierTest, ReportsAPutWhoseDataOrSignalFailed) {
   for (const std::size_t failing : {0u, 1u}) {
     for (const std::size_t first_to_end : {0u, 1u}) {
@@ -365,7 +365,7 @@ TEST_F(CarrierTest, ReportsAPutWhoseDataOrSignalFailed) {
   }
 }
 
-// Both fail, each in its own way: the first tells.
+// Both fail, each with its own error: the first one is reported.
 TEST_F(CarrierTest, ReportsTheFirstOfTwoPartsThatFail) {
   Carrier carrier = carry();
   first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kSet});
@@ -376,19 +376,19 @@ TEST_F(CarrierTest, ReportsTheFirstOfTwoPartsThatFail) {
   EXPECT_EQ(first.failure().status, CHIMEX_ERR_NETWORK);
 }
 
-// Which of two peers does not answer, and which goes on.
+// Two peers: the one that does not answer, and the one that goes on.
 struct SilentPeer : CarrierTest, testing::WithParamInterface<std::pair<int, int>> {
   const int silent = GetParam().first, other = GetParam().second;
 
   static abi::ProxySlot get(int pe) { return abi::proxy_get_value(pe, 0, 8); }
 };
 
-// Ten laps of a FIFO end, each for itself, while a request before them has not.
+// Ten laps of a FIFO end, each by itself, while an earlier request has not.
 TEST_P(SilentPeer, KeepsNoSlotAndNoEndFromOthers) {
   Carrier carrier = carry();
   const auto unanswered = first.post(get(silent));
   for (int i = 0; i < 160; ++i) {
-    // Not the answer of the one that is not answered.
+    // not the answer of the silent one
     const auto index =
         first.posted() % 16 == 0 ? first.post(get(other), 1) : first.post(get(other));
     const std::uint32_t answer = index % 16 == 0 ? 1 : index % 16;
@@ -408,7 +408,7 @@ TEST_P(SilentPeer, KeepsNoSlotAndNoEndFromOthers) {
   EXPECT_TRUE(carrier.is_idle());
 }
 
-// The order of what goes to one peer is kept, however long it waits.
+// The requests to one peer stay in order, however long they wait.
 TEST_P(SilentPeer, LeavesOthersRoomInTheFabric) {
   Carrier carrier = carry(64);
   fabric.most = fabric.left = 8;
@@ -470,7 +470,7 @@ TEST_F(CarrierTest, EndsWhatFailsAndGoesOnWithOthers) {
   EXPECT_EQ(first.failure().pe, 1);
 }
 
-// Beyond the heap, or a word that is not where words are.
+// Beyond the heap, or a word at a misaligned offset.
 TEST_F(CarrierTest, RefusesWhatIsNotInTheHeap) {
   const abi::ProxySlot wrong[] = {
       abi::proxy_put(1, kHeap - 8, address(), 9),

@@ -1,4 +1,4 @@
-// What the proxy has seen, in words and for other processes.
+// The proxy's counters, as text and for other processes.
 #include "proxy/counts/counts.hpp"
 
 #include <gmock/gmock.h>

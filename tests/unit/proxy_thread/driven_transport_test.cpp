@@ -1,4 +1,4 @@
-// A transport that the host drives, behind the proxy: what it stands on.
+// A transport that the host drives, behind the proxy: the memory that it uses.
 #include "proxy/driven_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using host::ContextOwner;
 using host::HostRequest;
 
-// Ends nothing, as one whose peer is slow: until it is closed it uses what it was given.
+// Ends nothing, as with a slow peer: until it is closed it uses its memory.
 class Slow final : public host::Transport, private host::HostDriven {
  public:
   struct Seen {
@@ -70,14 +70,13 @@ void post(const Context& context, std::uint64_t index, const abi::ProxySlot& slo
     std::atomic_ref(there.word[i]).store(whole.word[i], std::memory_order_release);
 }
 
-// Values that requests carry, places of results, words of the heap: all are there until the fabric
-// is closed.
+// Values of requests, places of results, words of the heap: all exist until the fabric is closed.
 TEST(DrivenTransport, KeepsWhatTheFabricUsesUntilThatIsClosed) {
   const auto gpu = host::open_simt_gpu();
   alignas(64) std::array<std::byte, 4096> heap{};
   Slow::Seen seen;
   ProxyOptions options;
-  options.depth = abi::kProxyMostDepth;  // so much memory goes back to the system
+  options.depth = abi::kProxyMostDepth;  // the system reclaims that much memory
   const host::ChannelNeeds needs = {.places = 1, .kernel_slots = 4, .host_slots = 1};
   host::ChannelTables tables(*gpu, 2, {&needs, 1});
   {

@@ -1,4 +1,4 @@
-// A FIFO of the proxy's that a test fills slot by slot, as a poster does.
+// A FIFO of the proxy that a test fills slot by slot, as a poster does.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ class FedFifo {
         lost_(lost_bits_, kPes),
         fifo({slots_, answers_, &told_}, lost_, at_limit_) {}
 
-  // A request of one or two slots; returns the index of its first, whose answer it has unless it is
-  // to have another one.
+  // A request of one or two slots. Returns the index of the first, which is also its answer unless
+  // another one is given.
   std::uint64_t post(const abi::ProxySlot& first) {
     return post(first, static_cast<std::uint32_t>(end_ % answers_.size()));
   }

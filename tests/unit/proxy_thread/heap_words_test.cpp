@@ -1,5 +1,5 @@
-// What others ask of this PE's words is done as the operation says, at the width of the word alone,
-// and by atomics.
+// Updates of this PE's words that others request are correct, touch only the width of the word, and
+// are atomic.
 #include "proxy/heap_words.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Row {
   std::uint64_t operand, compare, before, after;
 };
 
-// Written out by hand. The upper half of each is what a word of four bytes must not touch.
+// Written by hand. A word of four bytes must keep the upper half of each.
 constexpr std::uint64_t kWord = 0xf0f0'1234'8000'00ff;
 constexpr Row kRows8[] = {
     {AmoOp::kFetch, 9, 9, kWord, kWord},
@@ -58,7 +58,7 @@ TEST(HeapWords, DoWhatTheOperationSays) {
   for (const Row& row : kRows4) check(row, 4);
 }
 
-// Any size at any place, and nothing beside it.
+// Any size at any address, without its neighbours.
 TEST(HeapWords, WriteWhatTheyAreGiven) {
   for (std::size_t at = 0; at < 16; ++at)
     for (std::size_t size = 0; size <= 40; ++size) {
@@ -73,8 +73,8 @@ TEST(HeapWords, WriteWhatTheyAreGiven) {
     }
 }
 
-// Words among other bytes, that somebody polls for: looked at after every instruction of the write,
-// because a reader on another processor meets a torn word by chance.
+// Polled words among other bytes, read after every instruction of the write, because a reader on
+// another processor meets a torn word only by chance.
 struct Watched {
   std::size_t at, bytes;
   unsigned torn = 0, changes = 0, instructions = 0;

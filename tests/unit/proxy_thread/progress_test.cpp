@@ -1,4 +1,4 @@
-// The proxy's thread: it carries what comes, whenever it comes, and says so when it cannot go on.
+// The proxy's thread: it carries requests whenever they come, and reports when it cannot go on.
 #include "proxy/progress.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using host::HostRequest;
 class Prompt final : public HostDriven {
  public:
   std::atomic<bool> is_broken{false};
-  std::atomic<std::uint64_t> polls{0}, asked{0};  // asked for its descriptor
+  std::atomic<std::uint64_t> polls{0}, asked{0};  // calls for its descriptor
   std::function<void()> at_rest = [] {};          // nothing was found, and it does not sleep yet
 
   int idle_descriptor() override {
@@ -57,7 +57,7 @@ const Progress::Settings kSettings = {
 
 void fail_test(const std::string& why) { FAIL() << why; }
 
-// True when all that was posted has ended, within a time in which nothing takes that long.
+// True when all posted requests have ended, within a generous time limit.
 bool all_end(const FedFifo& fed, std::uint64_t end) {
   const auto limit = std::chrono::steady_clock::now() + 30s;
   while (fed.through() != end) {
@@ -85,7 +85,7 @@ TEST(Progress, CarriesWhatComesBeforeAndAfterItSleeps) {
   }
 }
 
-TEST(Progress, WakesAtOnceWhenItIsTold) {
+TEST(Progress, WakesAtOnceWhenItIsNotified) {
   FedFifo fed;
   std::vector<Fifo> fifos = {fed.fifo};
   Prompt fabric;
@@ -98,7 +98,7 @@ TEST(Progress, WakesAtOnceWhenItIsTold) {
   fed.post(abi::proxy_put(1, 8, reinterpret_cast<std::uint64_t>(&here), 1));
   progress.wake();
   EXPECT_TRUE(all_end(fed, 1));
-}  // and its end does not wait for an hour
+}  // its end does not wait for an hour
 
 // A proxy that sleeps for hours, and a host thread that posts as device/path/proxy/wake.cuh does.
 struct Sleepy : testing::Test {
@@ -124,7 +124,7 @@ struct Sleepy : testing::Test {
   }
 };
 
-// Whenever it comes, and however often: behind a while, and while it falls asleep.
+// Whenever requests come, and however often: after a while, and while it falls asleep.
 TEST_F(Sleepy, IsWokenByPosts) {
   Progress progress(fabric, fifos, settings(), counts, fail_test);
   unsigned woken = 0;
@@ -137,7 +137,7 @@ TEST_F(Sleepy, IsWokenByPosts) {
   EXPECT_GE(woken, 20u);
 }
 
-// Its poster found it awake, and the proxy had looked already.
+// Its poster found it awake, but the proxy had polled already.
 TEST_F(Sleepy, LooksOnceMoreBeforeItSleeps) {
   bool has_posted = false, found_it_asleep = false;
   fabric.at_rest = [&] {
@@ -148,8 +148,8 @@ TEST_F(Sleepy, LooksOnceMoreBeforeItSleeps) {
   EXPECT_FALSE(found_it_asleep);
 }
 
-// To ask is to look several times.
-TEST(Progress, AsksTheFabricForItsDescriptorOnlyToSleepThere) {
+// A query polls several times.
+TEST(Progress, QueriesTheFabricsDescriptorOnlyToSleepThere) {
   FedFifo fed;
   std::vector<Fifo> fifos = {fed.fifo};
   Prompt fabric;
@@ -162,7 +162,7 @@ TEST(Progress, AsksTheFabricForItsDescriptorOnlyToSleepThere) {
   }
   std::uint64_t sleeps = 0;
   for (const Count& some : counts.sleeps) sleeps += some.get();
-  EXPECT_LE(fabric.asked, sleeps);  // of both none, but where others take the processor
+  EXPECT_LE(fabric.asked, sleeps);  // none of both, except where others take the processor
 }
 
 TEST(Progress, SaysOnceWhyItCannotGoOn) {

@@ -1,4 +1,4 @@
-// A PE that does the one thing named on its command line and prints what came of it. setup_test.cpp
+// A PE that does the one thing named on its command line and prints the result. setup_test.cpp
 // starts jobs of these and reads the lines.
 #define CHIME_HOST_ONLY
 #include <chime/abi/context.h>
@@ -41,7 +41,7 @@ void joins_and_leaves() {
   chime_finalize();
 }
 
-// SIGUSR1 ends a process that has a thread to take it.
+// SIGUSR1 ends a process if one of its threads accepts it.
 void waits_for_a_signal() {
   chime_init();
   sigset_t usr1;
@@ -109,7 +109,7 @@ void mixes(void (*call)()) {
   chime_init();
   call();
   say(std::string("ended: ") + chimex_last_error());
-  sleep(2);  // the end of this process is news, too, and may overtake what the others are told
+  sleep(2);  // this process's end also notifies the others, and may overtake their messages
 }
 void one_is_in_a_barrier() {
   mixes([] { is_the_other() ? chime_barrier_all() : static_cast<void>(chime_malloc(64)); });
@@ -212,7 +212,7 @@ void ends_the_job() {
   say("came back");
 }
 
-// Whether this is the PE that does something else: CHIME_TEST_PE says which.
+// Whether this PE behaves differently: CHIME_TEST_PE names it.
 bool is_the_other() {
   const char* other = getenv("CHIME_TEST_PE");
   return std::strcmp(getenv("CHIME_RUN_PE"), other ? other : "1") == 0;
@@ -223,7 +223,7 @@ void has_another_heap_size() {
   chime_init();
 }
 
-// One PE may write no file as large as a heap of shared memory, and then it may.
+// At first one PE may write no file as large as its heap; later it may.
 void has_no_room_for_its_heap() {
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
@@ -235,13 +235,13 @@ void has_no_room_for_its_heap() {
   say(std::string(took < std::chrono::seconds(12) ? "soon: " : "late: ") + chimex_last_error());
   say("status " + std::to_string(chimex_last_status()));
   setrlimit(RLIMIT_FSIZE, &before);
-  sleep(2);  // all have joined: who leaves before that is told to be early, without its reason
+  sleep(2);  // all have joined: a PE that leaves earlier is reported without its reason
   chime_init();
   say("then joined " + std::to_string(n()));
   chime_finalize();
 }
 
-// One PE asks for what it does not get. Then all have the same again.
+// One PE's allocation fails. Then all have the same offsets again.
 void fails_on_one_pe() {
   chime_init();
   const auto try_it = [](const std::string& name, void* memory) {
@@ -271,7 +271,7 @@ void fails_on_one_pe() {
   chime_finalize();
 }
 
-// PE 1 has what CHIME_TEST_OTHER says: NAME=value.
+// PE 1 has the setting of CHIME_TEST_OTHER: NAME=value.
 void has_another_value() {
   if (std::strcmp(getenv("CHIME_RUN_PE"), "1") == 0) putenv(getenv("CHIME_TEST_OTHER"));
   chime_init();
@@ -325,7 +325,7 @@ void is_three_threads() {
   say("status " + std::to_string(chimex_init_status()));
 }
 
-// What CHIME_CHECK=1 sees, and what is refused without it.
+// Errors that CHIME_CHECK=1 finds, and refusals without it.
 void operates_wrongly() {
   chime_init();
   auto words = static_cast<int*>(chime_malloc(4096));
@@ -363,7 +363,7 @@ void moves_more_than_memory_holds() {
   chime_finalize();
 }
 
-// Each begins in the heap and ends far behind it.
+// Each begins in the heap and ends far beyond it.
 void reaches_beyond_the_heap() {
   chime_init();
   auto words = static_cast<int*>(chime_malloc(4096));
@@ -420,7 +420,7 @@ void signals_in_an_unknown_way() {
   chime_finalize();
 }
 
-// Calls each family wrongly, and says under which name it is told.
+// Calls each family wrongly, and prints the name in the error.
 void calls_every_family_wrongly() {
   chime_init();
   static std::uint64_t outside;
@@ -517,7 +517,7 @@ std::string number_and_status() {
 
 void chooses_its_device_late() {
   join_first_stage();
-  chime_init();  // joined already: nothing is built by it
+  chime_init();  // it has joined already, and builds nothing
   say("is " + number_and_status());
   auto word = static_cast<int*>(chime_calloc(1, sizeof(int)));
   say("then " + number_and_status());
@@ -538,7 +538,7 @@ void calls_for_its_device() {
   chime_finalize();
 }
 
-// Whoever asks for the context is about to use the device.
+// A caller that gets the context is about to use the device.
 void asks_for_its_context() {
   join_first_stage();
   say("context of version " + std::to_string(chime::context().abi_version) + ", " +
@@ -573,7 +573,7 @@ void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
   leave_and_say_how(pe);
 }
 void leaves_after_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(700), false); }
-// What PEs have done, by files in a folder that they share.
+// The PEs' progress, by files in a shared folder.
 void note(const std::string& what) {
   std::ofstream(std::filesystem::path(std::getenv("CHIME_TEST_FOLDER")) / what).flush();
 }
@@ -596,15 +596,15 @@ void leaves_before_a_late_pe() {
 }
 void leaves_though_one_is_killed() { leaves_when_pe_1_does(std::chrono::milliseconds(300), true); }
 
-// The second stage ended late, after it had opened its way to meet.
+// The second stage fails late, after it has opened its path for meetings.
 void leaves_after_the_second_failed() {
   join_first_stage();
   say(chime_malloc(8) ? "got memory" : chimex_last_error());
   leave_and_say_how(me());
 }
 
-// One thread builds it; another looks, the whole time, whether something has failed. TSan sees
-// whether they race.
+// One thread builds it; another queries all the time whether an operation has failed. TSan detects
+// a race between them.
 void asks_for_errors_while_it_is_built() {
   join_first_stage();
   std::atomic<bool> is_built = false;

@@ -1,5 +1,5 @@
-// Joining, leaving, allocating, and every way to do it wrong: the messages name PE, sizes and what
-// to change, and nothing hangs.
+// Joining, leaving, allocating, and every mistake in them: the messages name PE, sizes and the
+// setting to change, and nothing hangs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -91,7 +91,7 @@ TEST(Setup, CallsOutsideInitAndFinalizeSayWhichCallIsMissing) {
   EXPECT_THAT(after.output, HasSubstr("after chime_finalize"));
 }
 
-// "called after chime_finalize", which nobody had called.
+// Seen before: "called after chime_finalize", which was not called.
 TEST(Setup, CallsAfterAFailedInitNameWhatFailedThere) {
   const struct {
     const char *variable, *why;
@@ -139,13 +139,13 @@ TEST(Setup, AVariableOfNvshmemIsAnsweredOnceByPe0) {
   EXPECT_THAT(both.output, Not(HasSubstr("NVSHMEM")));
 }
 
-// A PE that meets others, under a limit: `ulimit` and what the heap's size is.
+// A PE that meets others, under a limit: `ulimit` and the heap's size.
 Outcome limited(const std::string& limit, const std::string& environment = "") {
   return run("bash -c 'ulimit " + limit + "; exec env " + environment + " " + CHIME_RUN +
              " -n 2 --timeout 30 " + CHIME_SETUP_PE + " joins_and_leaves'");
 }
 
-// A sanitizer's own needs are far beyond these.
+// A sanitizer itself needs far more than these.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kIsSanitized = true;
 #elif defined(__has_feature)
@@ -154,7 +154,7 @@ constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(
 constexpr bool kIsSanitized = false;
 #endif
 
-// "was killed by signal 25 (File size limit exceeded)".
+// Seen before: "was killed by signal 25 (File size limit exceeded)".
 TEST(Limits, OfFilesIsNamedWithWhatTheHeapTakes) {
   Outcome outcome = limited("-f 100000");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
@@ -176,7 +176,7 @@ TEST(Limits, OfAddressSpaceIsNamedWithWhatIsInUse) {
                             "of which [0-9]+ KiB are in use, and this takes [0-9]+ KiB more"));
 }
 
-// "Resource temporarily unavailable", or chime-run ended by std::terminate.
+// Seen before: "Resource temporarily unavailable", or std::terminate ended chime-run.
 TEST(Limits, OfDataIsNamedWhereThreadsHaveNoRoomForTheirStacks) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes more itself";
   for (const char* limit : {"-d 1000", "-d 5000"}) {
@@ -210,8 +210,8 @@ TEST(Limits, OfStacksIsNamedWhereItIsTooSmallOrTooLarge) {
   EXPECT_EQ(limited("-s 160").exit_code, 0);
 }
 
-// The others waited for CHIME_INIT_TIMEOUT, and did not hear what was wrong. (PEs that meet nobody
-// at init, unmapped and connected on demand, do not wait.)
+// Seen before: the others waited for CHIME_INIT_TIMEOUT, without the reason. (PEs that meet no
+// other at init, unmapped and connected on demand, do not wait.)
 TEST(Setup, WhatFailsOnOnePeIsEverybodysErrorAtOnceAndAllMayTryAgain) {
 #ifdef CHIME_TEST_FABRIC
   const char* const unmapped = "CHIME_P2P=off CHIME_NIC=none 'CHIME_FABRIC=tcp;ofi_rxm'";
@@ -237,8 +237,8 @@ TEST(Setup, WhatFailsOnOnePeIsEverybodysErrorAtOnceAndAllMayTryAgain) {
     }
 }
 
-// Where PEs connect on demand, too: their heaps differed from the second allocation on, and nobody
-// was told.
+// Also where PEs connect on demand: their heaps differed from the second allocation on, without an
+// error.
 TEST(Setup, HeapsOfDifferentSizesAreNamed) {
   for (const char* ways : {"CHIME_P2P=auto", "CHIME_P2P=off CHIME_CONNECT=lazy"})
     for (int other = 0; other < 3; ++other) {
@@ -263,7 +263,7 @@ TEST(Setup, AHeapBelowTheLeastSizeIsRaisedAndThatIsSaidOnce) {
       << outcome.output;
 }
 
-// Otherwise one PE waits for what the other never does.
+// Otherwise one PE would wait for a call that the other never makes.
 TEST(Setup, VariablesOfTheJobAreComparedFirst) {
   const struct {
     const char *name, *ours, *theirs;
@@ -315,7 +315,7 @@ TEST(Memory, DifferentCallsAreNamed) {
       << outcome.output;
 }
 
-// "PEs 0-1 called X but PE 2 called Y", where `other` is the one that called something else.
+// "PEs 0-1 called X but PE 2 called Y", where `other` is the PE that called Y.
 std::string difference(int other, const std::string& theirs, const std::string& its) {
   const char* const rest[] = {"PEs 1-2", "PEs 0, 2", "PEs 0-1"};
   const std::string they = rest[other], it = "PE " + std::to_string(other);
@@ -323,7 +323,7 @@ std::string difference(int other, const std::string& theirs, const std::string& 
                     : they + " called " + theirs + " but " + it + " called " + its;
 }
 
-// The heaps differed from there on, or the other PEs waited for CHIME_TIMEOUT.
+// Seen before: the heaps differed from there on, or the other PEs waited for CHIME_TIMEOUT.
 TEST(Memory, WhatFailsOnOnePeFailsOnAllAndTheHeapsStayAlike) {
   for (const char* ways : {"CHIME_P2P=auto", "CHIME_P2P=off CHIME_CONNECT=lazy"})
     for (int other = 0; other < 3; ++other) {
@@ -357,8 +357,8 @@ TEST(Memory, WhatFailsOnOnePeFailsOnAllAndTheHeapsStayAlike) {
     }
 }
 
-// The others waited for CHIME_TIMEOUT, and nobody said that a barrier was waiting, too.
-TEST(Memory, ABarrierOnSomePesAndAnotherCallOnOthersIsToldToAll) {
+// Seen before: the others waited for CHIME_TIMEOUT, and no message named the barrier.
+TEST(Memory, ABarrierOnSomePesAndAnotherCallOnOthersReachesAll) {
   const struct {
     const char *act, *ways;
     int other;
@@ -461,7 +461,7 @@ TEST(Setup, AnIdlePeIsSmall) {
   EXPECT_LT(std::stol(outcome.output.substr(at + 6)), 50 * 1024) << outcome.output;
 }
 
-// The largest of an idle PE's process, by the path that leads to its peers.
+// Resident memory of the largest idle PE's process, by the path to its peers.
 long resident_kib(const std::string& variables) {
   const Outcome outcome = job(2, "shows_its_size", variables);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -472,7 +472,7 @@ long resident_kib(const std::string& variables) {
   return most;
 }
 
-// README's table says how much by each path.
+// README's table has the memory of each path.
 TEST(Setup, AnIdlePeIsSmallByEachPath) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes more itself";
   const long mapped = resident_kib("CHIME_NIC=off CHIME_FABRIC=off");
@@ -486,7 +486,7 @@ TEST(Setup, AnIdlePeIsSmallByEachPath) {
     EXPECT_LE(tcp, 40 * 1024) << connect;
     EXPECT_LE(resident_kib(by + " CHIME_FABRIC=shm"), 32 * 1024) << connect;
   }
-  // Who has set the variable has it as it was set.
+  // A variable that the user has set keeps its value.
   EXPECT_GT(resident_kib("CHIME_NIC=off CHIME_P2P=off 'CHIME_FABRIC=tcp;ofi_rxm' "
                          "FI_OFI_RXM_BUFFER_SIZE=16384"),
             48 * 1024);
@@ -494,8 +494,8 @@ TEST(Setup, AnIdlePeIsSmallByEachPath) {
 }
 
 #ifdef CHIME_TEST_FABRIC
-// libfabric says of it that there is no such provider.
-TEST(Setup, FullSharedMemoryIsToldWithBytesAndAdvice) {
+// libfabric's own message is that there is no such provider.
+TEST(Setup, FullSharedMemoryIsReportedWithBytesAndAdvice) {
   const std::string own_mounts = "unshare --mount sh -c \"mount -t tmpfs -o size=8m tmpfs /dev/shm";
   if (run(own_mounts + "\"").exit_code != 0) GTEST_SKIP() << "mounts of one's own take root";
   const Outcome outcome =
@@ -573,7 +573,7 @@ TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {
   EXPECT_EQ(count(outcome.output, "says status -1"), 3) << outcome.output;
 }
 
-TEST(TwoStages, NobodyHasLeftTheFirstBeforeTheLastComes) {
+TEST(TwoStages, NoneLeavesTheFirstBeforeTheLastComes) {
   Outcome outcome = job(3, "leaves_after_a_late_pe");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(count(outcome.output, "left soon, status 0: "), 3) << outcome.output;
@@ -612,7 +612,7 @@ TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("found no device")));
 }
 
-// What ThreadSanitizer looks at: the second was read while it was made.
+// For ThreadSanitizer: the second stage was read while it was made.
 TEST(TwoStages, WhetherSomethingHasFailedMayBeAskedWhileTheSecondIsBuilt) {
   Outcome outcome = job(2, "asks_for_errors_while_it_is_built", "CHIME_ON_ERROR=return");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -672,7 +672,7 @@ TEST(Operations, WrongArgumentsAreNamedInACheckedRun) {
   EXPECT_EQ(count(outcome.output, "then sees 5"), 2) << outcome.output;
 }
 
-// A segmentation fault, without CHIME_CHECK=1. The heap ends behind Chime's own memory.
+// Without CHIME_CHECK=1: a segmentation fault. The heap ends behind Chime's own memory.
 TEST(Operations, TheFarEndIsLookedAtInEveryRun) {
   for (const char* checked : {"0", "1"}) {
     Outcome outcome =

@@ -1,4 +1,4 @@
-// The side channel over a bootstrap: who finds whom, and what a loss looks like to those who send.
+// The side channel over a bootstrap: which PEs find each other, and what senders see of a loss.
 #include "host/peers/side_channel.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using bootstrap::test::meet;
 
 constexpr SideTag kTag = SideTag::kFirstForTests;
 
-// A number that somebody waits for.
+// A number that a thread waits for.
 class Count {
  public:
   void add() {
@@ -64,7 +64,7 @@ TEST(SideChannel, EveryPeFindsEveryOther) {
     const std::vector<std::byte> payload(static_cast<std::size_t>(job.rank()));
     for (int pe = 0; pe < kPes; ++pe) EXPECT_TRUE(channel.send(pe, kTag, payload));
     EXPECT_TRUE(came.reaches(kPes));
-    meet(job);  // all have all, so that all are open
+    meet(job);  // all have received all, so that all are open
     EXPECT_EQ(channel.opened(), kPes - 1u);
     meet(job);
   });

@@ -1,5 +1,5 @@
-// Lanes that reach a call site together form one group, so that warp-aggregated code runs here as
-// on a GPU.
+// Lanes that reach a call site together form one group, so that warp-aggregated code runs as on a
+// GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -16,10 +16,10 @@ using namespace chime;
 struct Groups {
   unsigned mask[64] = {};     // by thread: the group it was in
   std::uint64_t counter = 0;  // aggregated increments
-  unsigned atomics = 0;       // how many atomics that took
+  unsigned atomics = 0;       // number of atomics for that
 };
 
-// One atomic per group: the leader adds for all and tells the others where they start.
+// One atomic per group: the leader adds for all and gives the others their starts.
 CHIME_DEVICE unsigned aggregated_increment(Groups* groups) {
   const unsigned mask = exec::active_mask();
   const unsigned leader = static_cast<unsigned>(std::countr_zero(mask));
@@ -36,7 +36,7 @@ CHIME_KERNEL void first_lanes(Groups* groups, unsigned lanes) {
   if (exec::lane_id() < lanes) groups->mask[exec::thread_rank()] = aggregated_increment(groups);
 }
 
-// Lanes below `split` take one site, the others another. (What is around the second differs, or a
+// Lanes below `split` take one site, the others another. (The code around the second differs, or a
 // compiler would make one site of the two.)
 CHIME_KERNEL void two_sites(Groups* groups, unsigned split) {
   const unsigned rank = exec::thread_rank();
@@ -49,7 +49,7 @@ CHIME_KERNEL void two_sites(Groups* groups, unsigned split) {
   }
 }
 
-// Lane 0 waits for what the others do after they were at the site.
+// Lane 0 waits for an action of the others after the site.
 CHIME_KERNEL void one_lane_waits(Groups* groups) {
   if (exec::lane_id() == 0) {
     while (exec::ld<exec::Order::kAcquire>(&groups->counter) != 31) exec::pause();

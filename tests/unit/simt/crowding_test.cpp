@@ -1,5 +1,5 @@
-// When a thread that only waits takes its core for crowded: by the length of its yields, on a clock
-// of the test's own.
+// When a waiting thread takes its core for crowded: by the length of its yields, on a simulated
+// clock.
 #include "chime/device/simt/threads/crowding.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Crowding, AloneItHopesForLonger) {
   EXPECT_EQ(thread.crowding.hopeful_turns(), 64u) << "a neighbour had the core meanwhile";
 }
 
-TEST(Crowding, ANeighbourWhoWaitsIsYieldedTo) {
+TEST(Crowding, ItYieldsToAWaitingNeighbour) {
   Thread thread;
   for (int i = 0; i < 1000; ++i) {
     thread.yield(500us);
@@ -45,14 +45,14 @@ TEST(Crowding, ANeighbourWhoWaitsIsYieldedTo) {
   }
 }
 
-TEST(Crowding, BesideOneWhoComputesItNapsForTenMilliseconds) {
+TEST(Crowding, BesideAComputingOneItNapsForTenMilliseconds) {
   Thread thread;
   thread.yield(501us);
   EXPECT_TRUE(thread.naps_after(10ms - 1ns));
   EXPECT_FALSE(thread.naps_after(10ms));
 }
 
-TEST(Crowding, EachThatFollowsIsBelievedTwiceAsLongUpToASecond) {
+TEST(Crowding, EachThatFollowsCountsTwiceAsLongUpToASecond) {
   Thread thread;
   for (const auto length : {10ms, 20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1000ms, 1000ms}) {
     thread.yield(4ms);
@@ -62,7 +62,7 @@ TEST(Crowding, EachThatFollowsIsBelievedTwiceAsLongUpToASecond) {
   }
 }
 
-TEST(Crowding, ASecondWithoutOneForgetsThem) {
+TEST(Crowding, ASecondWithoutOneResetsTheNaps) {
   Thread thread;
   for (int i = 0; i < 4; ++i) {
     thread.yield(4ms);

@@ -95,8 +95,8 @@ CHIME_KERNEL void one_ends_the_rest_wait(At at, Board* board) {
     for (int i = 0; i < 20; ++i) exec::pause();  // let the others come to their waits
     exec::end_kernel();
   }
-  // A lane of the ender's warp, and the ender's block, would wait for it; others wait for ever too,
-  // by counting on it.
+  // A lane of the ender's warp, and the ender's block, would wait for it; so would others, because
+  // they count on it.
   if (at != At::kGrid || exec::block_rank() != 1) {
     for (;;) {
       wait_at(at, &board->never);
@@ -107,7 +107,7 @@ CHIME_KERNEL void one_ends_the_rest_wait(At at, Board* board) {
   exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&board->came_back, 1);
 }
 
-TEST_P(EndKernel, NobodyComesBackFromAWait) {
+TEST_P(EndKernel, NoThreadComesBackFromAWait) {
   for (At at : {At::kBlock, At::kVotes, At::kNamed, At::kWarp, At::kShuffle, At::kActiveMask,
                 At::kPause, At::kPoll, At::kNanosleep}) {
     SCOPED_TRACE(static_cast<int>(at));
@@ -172,7 +172,7 @@ TEST_P(EndKernel, TheNextKernelIsWhole) {
   EXPECT_EQ(board.started, 640);
 }
 
-// As an error record is written: by several operations, of one thread among many that fail.
+// Like an error record: written in several operations, by one thread among many that fail.
 struct Record {
   unsigned claimed = 0;
   unsigned fields[6] = {};
@@ -195,7 +195,7 @@ TEST_P(EndKernel, WhatAThreadDoesWithoutWaitingItDoesToTheEnd) {
   }
 }
 
-// All its waits are commitments, as those of calls that post to a NIC.
+// All its waits are commitments, like those of calls that post to a NIC.
 CHIME_KERNEL void wait_by_commitments(Board* board) {
   if (exec::grid_rank() == 0) {
     for (int i = 0; i < 20; ++i) exec::pause();
@@ -219,13 +219,13 @@ struct Commitments {
   unsigned alone = 0;  // lanes that missed others of their group
 };
 
-// By polls, and by collectives of lanes that are committed, too. Without an end of its own.
+// By polls, and by collectives of committed lanes, too. It does not end by itself.
 CHIME_KERNEL void commit_again_and_again(Commitments* count) {
   if (exec::grid_rank() == 0) {
     for (int i = 0; i < 20; ++i) exec::pause();
     exec::end_kernel();
   }
-  if (exec::warp_id() == 2) exec::sync_block();  // nobody else comes
+  if (exec::warp_id() == 2) exec::sync_block();  // no other warp comes
   for (;;) {
     const exec::Committed committed;
     exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&count->begun, 1u);
@@ -240,7 +240,7 @@ CHIME_KERNEL void commit_again_and_again(Commitments* count) {
   }
 }
 
-TEST_P(EndKernel, WhoIsCommittedEndsWhenItIsDone) {
+TEST_P(EndKernel, ACommittedThreadEndsWhenItIsDone) {
   for (int i = 0; i < 20; ++i) {
     Commitments count;
     run(2, 96, commit_again_and_again, &count);

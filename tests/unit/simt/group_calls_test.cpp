@@ -1,5 +1,5 @@
-// Calls that a block or a warp makes together: all meet when they begin and when they end. Where
-// nobody watches, the thread that comes last does the work of all.
+// Calls that a block or a warp makes together: all members meet when a call begins and when it
+// ends. If no operation is watched, the last thread does the work of all.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -102,7 +102,7 @@ TEST_P(GroupCalls, OfWarpsDoNotWaitForOtherWarps) {
   }
 }
 
-// The members wait where they do not act; the kernel ends for them, too.
+// Members that do not act wait; the kernel ends for them, too.
 CHIME_KERNEL void who_acts_for_a_warp_ends_the_kernel(Count* count) {
   if (exec::warp_id() == 0) {
     const Part part = exec::enter_warp(~0u);
@@ -129,8 +129,8 @@ TEST_P(GroupCalls, ThatEndTheKernelEndItForAllMembers) {
   expect_whole(next, kThreads, one_does_all());
 }
 
-// Another warp ends the kernel while one lane acts for the rest of its own: all end where the lane
-// would let them go.
+// Another warp ends the kernel while one lane acts for the rest of its warp: all end where the lane
+// would release them.
 CHIME_KERNEL void ended_by_another_warp(Count* count, bool pauses) {
   if (exec::warp_id() == 1) {
     exec::pause();

@@ -25,9 +25,9 @@ double value_of(unsigned bits, const Format& format) {
                        : std::ldexp(significand + ones, least + static_cast<int>(exponent) - 1);
 }
 
-// `to_bits(float)` of what lies between two neighbours, for all finite neighbours and for the
-// largest one and what would come after it, which is infinity's encoding. Midpoints have one bit
-// more than the format and are exact in float; of subnormal bfloat16 so are they.
+// `to_bits(float)` for the midpoints of two neighbours, for all finite neighbours and for the
+// largest one and infinity's encoding, which would follow it. Midpoints have one bit more than the
+// format and are exact in float, also for subnormal bfloat16.
 template <class ToBits>
 void expect_nearest(const Format& format, unsigned infinity, ToBits to_bits) {
   for (unsigned low = 0; low < infinity; ++low) {

@@ -48,7 +48,7 @@ CHIME_KERNEL void record_identity(unsigned* errors) {
   if (!ok) exec::atomic_add(errors, 1u);
 }
 
-TEST(Kernel, KnowsItsCoordinates) {
+TEST(Kernel, HasItsCoordinates) {
   unsigned errors = 0;
   run(shape({3, 2, 2}, {7, 3, 2}), record_identity, &errors);
   EXPECT_EQ(errors, 0u);
@@ -167,7 +167,7 @@ TEST(Kernel, NamedBarriersTakePartOfABlock) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], i ^ 63);
 }
 
-// Of the block's 100 threads the last 36, of which 4 are a warp, meet; and the others.
+// The last 36 of the block's 100 threads meet, 4 of which are a warp; and the others meet.
 CHIME_KERNEL void barriers_with_a_warp_that_is_cut_short(int* out) {
   CHIME_SHARED_ARRAY(int, data, 100);
   const unsigned rank = exec::thread_rank();
@@ -344,7 +344,7 @@ CHIME_KERNEL void count_arrivals(bool* before, bool* after, unsigned* phases) {
   phases[0] = simt::mbarrier_arrive(&barrier, 1, 0);
   *before = exec::mbarrier_try_wait(&barrier, 0);
   phases[1] = simt::mbarrier_arrive(&barrier, 2, 0);
-  phases[2] = simt::mbarrier_arrive(&barrier, 1, 0);  // nobody waited for the phase before
+  phases[2] = simt::mbarrier_arrive(&barrier, 1, 0);  // no thread waited for the phase before
   *after = exec::mbarrier_try_wait(&barrier, 0);
 }
 

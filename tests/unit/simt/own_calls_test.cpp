@@ -1,5 +1,5 @@
-// Kernels that a runtime of its own builds on the executor: they have a name that no linker knows,
-// and their traps are told to who launched them.
+// Kernels that a separate runtime builds on the executor: they have a name that no linker has, and
+// their launcher gets the traps.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -64,7 +64,7 @@ TEST_P(OwnCalls, ReportsGiveTheirName) {
   EXPECT_DEATH(run(1, 2, [] { *static_cast<volatile int*>(nullptr) = 1; }), "kernel_of_the_test");
 }
 
-TEST_P(OwnCalls, ATrapThatNobodyTakesEndsTheProcess) {
+TEST_P(OwnCalls, ATrapThatNoHandlerTakesEndsTheProcess) {
   EXPECT_DEATH(run(1, 2, [] { simt::trap("too bad"); }),
                "thread \\([01],0,0\\) of block \\(0,0,0\\): trap: too bad");
 }

@@ -1,4 +1,4 @@
-// Kernels that wait without telling the executor: compiled with chime_preempt.
+// Kernels that wait without a call of the executor: compiled with chime_preempt.
 #include <gtest/gtest.h>
 
 #include <algorithm>

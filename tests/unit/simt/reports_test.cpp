@@ -1,4 +1,4 @@
-// What the executor says of kernels that a GPU would hang on or corrupt memory with.
+// The executor's reports on kernels that hang or corrupt memory on a GPU.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -73,7 +73,7 @@ TEST_F(Reports, LaneOutsideItsOwnMask) {
                "with mask 0000ffff, which does not contain it");
 }
 
-TEST_F(Reports, MbarrierThatNobodyHasInitialised) {
+TEST_F(Reports, MbarrierWithoutInitialisation) {
   const auto kernel = +[] {
     CHIME_SHARED_VAR(exec::Mbarrier, barrier);
     exec::mbarrier_expect_tx(&barrier, 16);
@@ -205,7 +205,7 @@ TEST_F(Reports, StackOverflowThatOverstepsTheStack) {
 
 // ---- Faults -------------------------------------------------------------------------------------
 
-// Sanitizers have handlers of their own, with words of their own.
+// Sanitizers have separate handlers and messages.
 constexpr bool kHandlersAreTaken = simt::kAsan || simt::kTsan;
 
 // One thread of many, beside others that wait.
@@ -278,7 +278,7 @@ TEST_F(Reports, SignalsThatAreSentAreNoFaults) {
               "^$");
 }
 
-// As a runtime of another language may: a handler that was there before hears of every fault.
+// Like a runtime of another language: an earlier handler gets every fault.
 TEST_F(Reports, FaultsGoToTheHandlerThatWasThereBefore) {
   if (kHandlersAreTaken) GTEST_SKIP() << "sanitizers have handlers of their own";
   const auto with_handler = [](int signal, void (*kernel)()) {

@@ -15,7 +15,7 @@ using namespace chime;
 constexpr unsigned kThreads = 48;
 using Log = std::vector<unsigned>;
 
-// Each thread writes its rank three times, with a chance for others between.
+// Each thread writes its rank three times, and lets others run between.
 CHIME_KERNEL void log_turns(unsigned* log, unsigned* length) {
   for (int i = 0; i < 3; ++i) {
     log[exec::atomic_add(length, 1u)] = exec::thread_rank();
@@ -70,7 +70,7 @@ TEST(Schedule, SeedsDiffer) {
   EXPECT_GT(first.size(), kThreads / 2);  // any thread may be the first
 }
 
-// The first of the threads only wait, so many turns each; the others are in the block's barrier.
+// The first threads only wait, so many turns each; the others are in the block's barrier.
 constexpr unsigned kTurns = 1000;
 CHIME_KERNEL void wait_beside_a_barrier(unsigned waiting, unsigned* idle_turns) {
   if (exec::thread_rank() < waiting) {
@@ -94,8 +94,7 @@ unsigned idle_turns(std::uint64_t seed, unsigned waiting) {
   return idle;
 }
 
-// A block makes room, and naps, by its idle turns: in each, as many turns were had as
-// threads can run.
+// A block yields, and naps, by its idle turns: each has as many turns as runnable threads.
 TEST(Schedule, ATurnIsIdleWhenAllThatCanRunHaveWaited) {
   for (const std::uint64_t seed : {0, 1, 42})
     for (const unsigned waiting : {1u, kThreads}) {

@@ -58,7 +58,7 @@ TEST(Stream, WorkRunsInOrder) {
   EXPECT_EQ(log, expected);
 }
 
-// The end of work wakes all who wait for the stream, not one of them.
+// The end of work wakes all waiters of the stream, not just one.
 TEST(Stream, SeveralThreadsWaitForOneStream) {
   TestStream stream;
   int gate = 0, done = 0;
@@ -81,7 +81,7 @@ TEST(Stream, SeveralThreadsWaitForOneStream) {
   while (woken < kThreads && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(milliseconds(1));
   EXPECT_EQ(woken, kThreads) << "others wait for an end that has come";
-  // Later work wakes those as well, so that the test ends.
+  // Later work wakes these as well, so that the test ends.
   while (woken < kThreads) {
     ASSERT_EQ(exec::launch(on(stream), wait_then_set, &gate, &done), CHIMEX_OK);
     std::this_thread::sleep_for(milliseconds(1));
@@ -89,7 +89,7 @@ TEST(Stream, SeveralThreadsWaitForOneStream) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// SIGUSR1 ends a process that has a thread to take it: streams and blocks have some by now.
+// SIGUSR1 ends a process if one of its threads accepts it: streams and blocks have some by now.
 TEST(Stream, SignalsWaitForTheProgram) {
   TestStream stream;
   const int now = 1;
@@ -287,7 +287,7 @@ TEST(Launch, ByAddressOfARegisteredKernel) {
 
 CHIME_KERNEL void record_context(const Context** out) { *out = exec::launch_context(); }
 
-TEST(Launch, KernelKnowsThePeOfItsLauncher) {
+TEST(Launch, KernelHasThePeOfItsLauncher) {
   int pes[2] = {};
   const auto launch_as = [](const Context* context) {
     simt::set_thread_context(context);

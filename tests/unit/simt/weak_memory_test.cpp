@@ -1,5 +1,5 @@
-// Weak mode shows a missing release, fence or barrier in some seed, and never a correct program
-// failing.
+// Weak mode shows a missing release, fence or barrier under some seed, and never lets a correct
+// program fail.
 //
 // Each litmus runs a writer and a reader, and counts over many seeds how often the reader saw the
 // flag without the data.
@@ -34,7 +34,7 @@ void set_mode(std::uint64_t seed, bool weak) {
   simt::set_options(options);
 }
 
-// Whether `kernel`, run on `grid` blocks, counts something broken under `seed`.
+// Whether `kernel`, run on `grid` blocks, counts an error under `seed`.
 bool breaks(unsigned seed, void (*kernel)(Words*), exec::dim3 grid = 2, bool weak = true) {
   set_mode(seed, weak);
   Words words;
@@ -169,7 +169,7 @@ CHIME_KERNEL void grid_message(Words* words) {
   }
 }
 
-// The reader is of the same grid, which the grid barrier lets see the data: look at memory itself.
+// The reader is in the same grid, whose barrier orders the data for it: read memory itself.
 template <bool with_fence>
 CHIME_KERNEL void grid_message_to_host(Words* words) {
   const unsigned rank = exec::thread_rank(), block = exec::block_rank();
@@ -195,9 +195,9 @@ TEST(WeakMemory, FenceAfterTheGridBarrierOrdersTheSystem) {
 
 // ---- A thread that waits for its warp, block or grid --------------------------------------------
 
-// It stores a word without a release and goes to meet its mates. One of them waits for the answer
-// of another block before it comes, and that block waits for the word: hardware lets the store out
-// at last, whatever the storing thread waits for.
+// It stores a word without a release and meets its group. A member waits for the answer of another
+// block before it comes, and that block waits for the word: hardware completes the store at last,
+// whatever the storing thread waits for.
 enum class At { kSyncWarp, kShuffle, kBallot, kMatch, kReduce, kElect, kSyncBlock, kSyncGrid };
 
 template <At at>
@@ -236,7 +236,7 @@ CHIME_KERNEL void question_of_a_waiting_thread(Words* words) {
   if constexpr (at == At::kSyncGrid) exec::sync_grid();
 }
 
-// Ends at the first seed that breaks: each of them would wait for as long as its patience lasts.
+// Ends at the first failing seed: each one would take its whole time limit.
 template <At at>
 bool is_answered() {
   bool answered = true;
@@ -259,7 +259,7 @@ TEST(WeakMemory, StoresOfAThreadThatWaitsReachMemory) {
 
 // ---- Coherence ------------------------------------------------------------------------------
 
-// A thread sees its own stores, block mates see them after a barrier, and words never go back.
+// A thread sees its own stores, its block sees them after a barrier, and words never go back.
 CHIME_KERNEL void coherence(Words* words) {
   const unsigned rank = exec::thread_rank();
   if (reads()) {

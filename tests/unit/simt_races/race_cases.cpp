@@ -1,5 +1,5 @@
-// Kernels with and without a data race, for TSan: `race_cases NAME` runs one of them. A racy one
-// must be reported, a correct one must not (CMakeLists.txt says which is which).
+// Kernels with and without a data race, for TSan: `race_cases NAME` runs one of them. TSan must
+// report a racy one, and no correct one (CMakeLists.txt has the lists).
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -48,7 +48,7 @@ CHIME_KERNEL void exchange_after_sync_warp(Words* words) {
   words->out[rank] = values[rank ^ partner];
 }
 
-// A shuffle moves values, it orders no memory.
+// A shuffle moves values, but orders no memory.
 CHIME_KERNEL void exchange_after_shuffle(Words* words) {
   CHIME_SHARED_ARRAY(int, values, 64);
   const unsigned rank = exec::thread_rank();
@@ -92,7 +92,7 @@ CHIME_DEVICE void send_message(Words* words) {
 
 template <Receive receive>
 CHIME_DEVICE void receive_message(Words* words) {
-  // A fence after a load of another word orders nothing that the flag carries.
+  // A fence after a load of another word does not order the data before the flag.
   if constexpr (receive == Receive::kUnrelatedFence) {
     exec::ld(&words->unrelated);
     exec::fence();
@@ -112,8 +112,8 @@ CHIME_KERNEL void message(Words* words) {
   if (is_leader_of(1)) receive_message<receive>(words);
 }
 
-// Between the flag that it reads and the one that it sets, a block that passes a message on has one
-// fence, which acquires and then releases.
+// A block that passes a message on has one fence between the flag that it reads and the one that it
+// sets; it acquires and then releases.
 template <Order order>
 CHIME_KERNEL void relayed_message(Words* words) {
   if (is_leader_of(0)) send_message<Send::kRelease>(words);
@@ -148,7 +148,7 @@ void host_and_kernels_in_turn(Words* words) {
 void host_does_not_wait(Words* words) {
   exec::LaunchConfig config;
   exec::launch(config, add_one, words);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // that it has run means nothing
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // its end orders nothing
   words->data += 1;
   exec::stream_synchronize({});
 }
@@ -158,7 +158,7 @@ void host_does_not_wait(Words* words) {
 CHIME_KERNEL void many_rounds(Words* words) {
   CHIME_SHARED_ARRAY(int, values, 64);
   CHIME_SHARED_VAR(int, total);
-  int local[8] = {};  // stacks are reused from thread to thread and block to block
+  int local[8] = {};  // stacks are reused by other threads and blocks
   const unsigned rank = exec::thread_rank();
   for (int round = 0; round < 5; ++round) {
     values[rank] = round;

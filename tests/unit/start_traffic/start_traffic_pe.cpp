@@ -1,5 +1,5 @@
-// start_traffic_pe <folder>: a PE that starts, says what that made its connections carry, and
-// leaves when all have: who leaves earlier speaks to others. They meet by files, and not by Chime.
+// start_traffic_pe <folder>: a PE that starts, prints the traffic of its connections, and leaves
+// when all have: one that leaves earlier sends to others. They meet by files, not by Chime.
 #include <chime/chime.h>
 
 #include <chrono>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """start_traffic_test.py <chime-run> <pe program> <most PEs> promised|not_yet [variable=value...]
 
-A PE's start sends and receives nothing of the size of the job: over the connections to the launcher's hub and to
-other PEs' side channels, at 2 to 32 PEs, it is the same number of messages, and the same bytes but for the numbers of
-its node's PEs (4 bytes each), which here are all.
+A PE's start has no traffic that grows with the job: over the connections to the launcher's hub and to other PEs' side
+channels, at 2 to 32 PEs, it is the same number of messages, and the same bytes except for the numbers of its node's
+PEs (4 bytes each), which here are all.
 
 promised: fails if that does not hold. not_yet: it is known not to hold; fails once it does, so that the entry is
 changed."""
@@ -14,9 +14,9 @@ import sys
 import tempfile
 
 NODE_PE_BYTES = 4
-# A PE number in words, lengths of texts: nothing that grows with the job, but by a digit.
+# A PE number in words, lengths of texts: they grow with the job by a digit at most.
 SLACK_MESSAGES, SLACK_BYTES = 2, 64
-# Whose node's hub or PE 0 it is, a PE answers more: so the PE with the most of each job is looked at.
+# The PE with its node's hub, and PE 0, send more answers: so the PE with the most traffic of each job counts.
 SAID = re.compile(r"started: pe (\d+) hub (\d+) (\d+) mesh (\d+) (\d+)")
 
 

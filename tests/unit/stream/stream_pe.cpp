@@ -1,7 +1,7 @@
 // Every on-stream operation, in a ring of PEs: each PE's stream writes to its right neighbour and
-// waits for its left. With the argument "beside_a_nic", where the right neighbour is reached by the
-// NIC alone and host code has a GPU: whom an operation waits for, who carries it, and what it says
-// where it fails.
+// waits for its left. With the argument "beside_a_nic", where only the NIC reaches the right
+// neighbour and host code has a GPU: which PE an operation waits for, which path carries it, and
+// its error where it fails.
 #include <chime/chime.h>
 
 #include <cstdio>
@@ -58,7 +58,7 @@ void puts_and_gets() {
   chime_free(inbox);
 }
 
-// The receiving stream waits for the signal and only then copies on.
+// The receiving stream waits for the signal before it copies on.
 void signals_order_streams() {
   exec::Stream sender = make_stream(), receiver = make_stream();
   double* inbox = symmetric<double>(kWords);
@@ -116,13 +116,13 @@ void launches_kernels_that_wait_for_pes() {
   chime_free(word);
 }
 
-// What cannot work is refused when it is asked for, not when the stream gets there.
+// Impossible operations are refused at the call, not when the stream reaches them.
 void refuses_at_the_call() {
   int* word = symmetric<int>(1);
   int local = 0;
   chimex_int_put_on_stream(word, &local, 1, n, nullptr);
   check(std::strstr(chimex_last_error(), "there is no PE") != nullptr, "PE out of range");
-  if (right == me) {  // its own memory is taken as it is
+  if (right == me) {  // its own memory is used as it is
     local = 1;
     chimex_int_put_on_stream(&local, word, 1, me, nullptr);
     check(exec::stream_synchronize(nullptr) == CHIMEX_OK && local == 0, "a target of its own");
@@ -149,8 +149,8 @@ void says(const char* words, const char* what) {
   check(std::strstr(chimex_last_error(), words) != nullptr, what);
 }
 
-// Memory that kernels reach is sent when the stream gets there: the call waits for nothing. What is
-// long goes through rooms, as long as there are any, else kernels stage it.
+// Memory that kernels reach is sent in stream order: the call waits for nothing. Long data goes
+// through rooms, as long as there are any; otherwise kernels stage it.
 void waits_for_no_stream() {
   constexpr std::size_t kStreams = 2 * chime::host::StreamRooms::kRooms, kWordsEach = 5000;
   constexpr int kPieces = (kWordsEach * 8 - 1) / chime::host::kBounceRoom + 1;
@@ -188,7 +188,7 @@ void waits_for_no_stream() {
   chime_free(inbox);
 }
 
-// A graph may run at any time: it has no room of its own.
+// A graph may run at any time: it gets no room.
 void lends_captured_streams_no_room() {
   exec::Stream stream = make_stream();
   auto* inbox = symmetric<unsigned char>(8000);
@@ -208,7 +208,7 @@ void lends_captured_streams_no_room() {
   chime_free(inbox);
 }
 
-// What kernels do not reach the call itself moves, behind what the stream was given before, and in
+// The call itself moves memory that kernels do not reach, after the stream's earlier work, and in
 // pieces of the bounce room.
 void waits_for_what_comes_before() {
   exec::Stream stream = make_stream();
@@ -231,7 +231,7 @@ void waits_for_what_comes_before() {
   chimex_putmem_signal_nbi_on_stream(inbox, source.data(), kBytes, sent, 1, CHIME_SIGNAL_SET, right,
                                      stream);
   check(copies_made() == copies + 4, "a copy for each piece");
-  std::fill(source.begin(), source.end(), 0);  // it is free
+  std::fill(source.begin(), source.end(), 0);  // the source is free
   chimex_signal_wait_until_on_stream(sent, CHIME_CMP_EQ, 1, stream);
   chimex_getmem_on_stream(fetched.data(), inbox, kBytes, right, stream);
   check(sent[0] == 1, "the stream was waited for");
@@ -247,7 +247,7 @@ void waits_for_what_comes_before() {
   chime_free(inbox);
 }
 
-// One kernel an operation of the host, and complete when it returns.
+// One kernel for each operation of the host, complete when it returns.
 void the_hosts_are_kernels() {
   auto* words = symmetric<std::uint64_t>(4);
   std::uint64_t value = 11;
@@ -255,7 +255,7 @@ void the_hosts_are_kernels() {
   chime_uint64_p(words, 5, right);
   check(library_kernels_launched() == before + 1, "p is a kernel's");
   check(chime_uint64_g(words, right) == 5, "p and g");
-  chime_barrier_all();  // what the left one has put is sent on below
+  chime_barrier_all();  // the left neighbour's data is sent on below
   chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, right);
   chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, me);
   chime_uint64_atomic_add(words + 1, 3, right);
@@ -275,7 +275,7 @@ unsigned char byte_of(int pe, std::size_t i) {
   return static_cast<unsigned char>(i % 251 + unsigned(pe));
 }
 
-// Memory that requests cannot name goes by pieces of the bounce room, each to and from its place.
+// Memory that requests cannot name goes in pieces of the bounce room, each to and from its place.
 void the_hosts_pieces_are_bytes() {
   constexpr std::size_t kBytes = 3 * chime::host::kBounceRoom + 5;
   auto* inbox = symmetric<unsigned char>(kBytes + 1);
@@ -292,7 +292,7 @@ void the_hosts_pieces_are_bytes() {
   chime_free(inbox);
 }
 
-// Of both sides, each with a stride of its own: a piece has fewer elements than a room has bytes.
+// On both sides, each with a separate stride: a piece has fewer elements than a room has bytes.
 void the_hosts_pieces_are_elements() {
   constexpr std::size_t kCount = chime::host::kBounceRoom;
   constexpr std::ptrdiff_t kFar = 3, kNear = 2;
@@ -314,7 +314,7 @@ void the_hosts_pieces_are_elements() {
   chime_free(inbox);
 }
 
-// Who sees the signal sees the data, of which most is still to be moved when the call begins.
+// A reader that sees the signal sees the data, most of which is still to be moved at first.
 void the_hosts_signal_follows_its_data() {
   constexpr std::size_t kBytes = 64 * chime::host::kBounceRoom;
   auto* inbox = symmetric<unsigned char>(kBytes);
@@ -332,7 +332,7 @@ void the_hosts_signal_follows_its_data() {
   chime_free(inbox);
 }
 
-// Nothing begins, and each says why.
+// No operation begins, and each reports the reason.
 void refuses_as_on_the_cpu() {
   auto* words = symmetric<std::uint64_t>(2);
   std::uint64_t one = 1;
@@ -363,7 +363,7 @@ CHIME_KERNEL void put_to(std::uint64_t* word, int pe) {
   chime_uint64_put_nbi(word, word + 1, 1, pe);
 }
 
-// A later operation of the stream may count on what kernels have put.
+// A later operation of the stream may rely on the puts of kernels.
 void quiets_what_kernels_have_put() {
   exec::Stream stream = make_stream();
   auto* words = symmetric<std::uint64_t>(2);
@@ -381,7 +381,7 @@ void quiets_what_kernels_have_put() {
   chime_free(words);
 }
 
-// So may the host, behind its quiet or barrier.
+// So may the host, after its quiet or barrier.
 void quiets_by_the_host() {
   auto* words = symmetric<std::uint64_t>(2);
   words[1] = 8;
@@ -434,7 +434,7 @@ int main(int argc, char** argv) {
   launches_kernels_that_wait_for_pes();
   refuses_at_the_call();
 #ifdef PRETEND_TO_HAVE_A_GPU
-  check(chime::host::library_kernels_launched() > 0, "the GPU's way was not gone");
+  check(chime::host::library_kernels_launched() > 0, "the GPU's path was not taken");
 #endif
   chime_finalize();
 }

@@ -1,7 +1,7 @@
-// What follows of a request that has failed, where host code has a GPU and kernels of the library
-// post what it asks for. told_pe host|stream, on 2 PEs: who is told, where PE 0's first request to
-// PE 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: what a get from PE 1 that was given up
-// leaves, which the NIC sends late, or PE 1 does not serve, for it is stopped.
+// The effects of a failed request, where host code has a GPU and the library's kernels post its
+// requests. told_pe host|stream, on 2 PEs: which calls report it, where PE 0's first request to PE
+// 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: the state after a given-up get from PE 1,
+// which the NIC delivers late, or PE 1 does not serve, because it is stopped.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -34,10 +34,10 @@ void is_told_under(const char* name) {
   check(std::strncmp(chimex_last_error(), name, std::strlen(name)) == 0, name);
   check(std::strstr(chimex_last_error(), "of PE 1 failed: a write of 4096 bytes") != nullptr,
         "which request has failed");
-  check(std::strstr(chimex_last_error(), "in thread") == nullptr, "it is nobody's kernel");
+  check(std::strstr(chimex_last_error(), "in thread") == nullptr, "it is not from a kernel");
 }
 
-// By the very call, and then by each that needs the queue.
+// The call itself, and then each that needs the queue.
 void tells_the_call(unsigned char* there, const unsigned char* here) {
   chime_putmem(there, here, 4096, 1);
   is_told_under("chime_put: ");
@@ -49,7 +49,7 @@ void tells_the_call(unsigned char* there, const unsigned char* here) {
   check(chimex_last_status() == CHIMEX_ERR_NETWORK, "an atomic behind it");
 }
 
-// By the next call, whoever makes it.
+// The next call reports it, in whichever thread.
 void tells_the_next_call(unsigned char* there, const unsigned char* here) {
   exec::Stream stream = {};
   exec::stream_create(&stream);
@@ -61,7 +61,7 @@ void tells_the_next_call(unsigned char* there, const unsigned char* here) {
   is_told_under("chime_fence: ");
 }
 
-// ---- Requests that were given up and come late
+// ---- Requests that were given up and complete late
 
 constexpr std::size_t kBytes = chime::host::kBounceRoom;
 
@@ -70,12 +70,12 @@ void says(chimex_status status, const char* words) {
   check(std::strstr(chimex_last_error(), words) != nullptr, words);
 }
 
-// Where each PE shows its process id.
+// The process id of each PE.
 pid_t process_of(std::uint64_t* word, int pe) {
   return static_cast<pid_t>(chime_uint64_g(word, pe));
 }
 
-// All of its threads: the proxy's is one.
+// All its threads: the proxy's is one.
 bool is_stopped(pid_t process) {
   const std::string tasks = "/proc/" + std::to_string(process) + "/task";
   for (const auto& task : std::filesystem::directory_iterator(tasks)) {
@@ -94,8 +94,8 @@ void stop(pid_t process) {
   check(naps > 0, "PE 1 was told to stop");
 }
 
-// A FIFO leads to all PEs, and is out of use behind a request that was given up. The bounce room
-// stays that request's.
+// A FIFO leads to all PEs, and is out of use after a request that was given up. That request keeps
+// the bounce room.
 void tells_that_the_fifo_is_lost(unsigned char* there, std::uint64_t* word) {
   std::vector<unsigned char> mine(kBytes, 77);
   const std::span<std::byte> room = chime::host::current_runtime().device->bounce;
@@ -174,5 +174,5 @@ int main(int argc, char** argv) {
     tells_that_the_fifo_is_lost(there, word);
   else
     check(false, "told_pe: which part?");
-  _exit(0);  // what finalize says of lost queues is other tests' business
+  _exit(0);  // other tests check finalize's messages about lost queues
 }

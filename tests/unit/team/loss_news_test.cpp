@@ -1,4 +1,4 @@
-// PEs without a device hear of a loss in a large job, and nobody asks for each PE.
+// PEs without a device learn of a loss in a large job, without a request for each PE.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// PE 0 of a hundred thousand, under a launcher that says who is gone when it is asked.
+// PE 0 of a hundred thousand, under a launcher that reports lost PEs on request.
 class LargeJob final : public bootstrap::Bootstrap {
  public:
   int rank() const override { return 0; }
@@ -59,7 +59,7 @@ TEST(LossNotifications, CostWhatThereIsToTell) {
   EXPECT_EQ(job.asked_for_one, 0);
 }
 
-// Its thread does not outlive it, nor does who is told.
+// Its thread does not outlive it, and no callback follows.
 TEST(LossNotifications, EndWithIt) {
   LargeJob job;
   abi::AbortWord abort{};

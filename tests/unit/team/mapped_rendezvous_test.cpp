@@ -1,4 +1,4 @@
-// Threads that make collective calls by words on control pages that all of them see.
+// Threads that make collective calls through words on control pages that all of them share.
 #include "host/collective/mapped_rendezvous.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class Job {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // What each PE's meeting for `call(pe)` throws; "" if it has met.
+  // The error of each PE's meeting for `call(pe)`; "" if it has met.
   template <class Call>
   std::vector<std::string> errors_of(Call call) {
     std::vector<std::string> errors(rendezvous_.size());
@@ -75,7 +75,7 @@ class Job {
 
 std::string code(chimex_status status) { return std::to_string(status) + ": "; }
 
-TEST(MappedRendezvous, NobodyLeavesBeforeAllHaveCome) {
+TEST(MappedRendezvous, NonePassesBeforeAllHaveCome) {
   Job job(7, kLong);
   std::atomic<int> come{0};
   job.run([&](int pe, Rendezvous& rendezvous) {
@@ -88,8 +88,8 @@ TEST(MappedRendezvous, NobodyLeavesBeforeAllHaveCome) {
   });
 }
 
-// Whatever it is, and whichever PE's: at first the PEs were compared by sizes alone.
-TEST(MappedRendezvous, ADifferenceInAnyPartOfTheCallIsToldToAll) {
+// Any difference, of any PE: at first only the sizes of PEs were compared.
+TEST(MappedRendezvous, ADifferenceInAnyPartOfTheCallReachesAll) {
   const CollectiveCall usual = {Kind::kAlign, 64, 64, 65536};
   const struct {
     CollectiveCall call;
@@ -133,7 +133,7 @@ TEST(MappedRendezvous, ACallThatOneDoesNotComeToFailsOnAllAndSoDoLaterOnes) {
   }
 }
 
-// Of two calls that follow each other the words are apart.
+// Consecutive calls use separate words.
 TEST(MappedRendezvous, EachDifferenceIsThatOfItsOwnCall) {
   Job job(3, kLong);
   const std::vector<int> different = {2, 3, 6, 8};
@@ -156,8 +156,8 @@ TEST(MappedRendezvous, EachDifferenceIsThatOfItsOwnCall) {
   });
 }
 
-// PE 0 of two PEs, in its first call. The test is PE 1, and PE 0 finds what PE 1 leaves as if it
-// had not run for a while.
+// PE 0 of two PEs, in its first call. The test is PE 1, and PE 0 finds PE 1's words as if it had
+// not run for a while.
 class StandsStill {
  public:
   StandsStill() {
@@ -165,7 +165,7 @@ class StandsStill {
     rendezvous_ = make_mapped_rendezvous(peers_, kLong);
   }
 
-  // PE 1 asks for `bytes`; leave(words) returns the verdict. Returns what PE 0's call throws, or
+  // PE 1 asks for `bytes`; leave(words) returns the verdict. Returns the error of PE 0's call, or
   // "".
   template <class Leave>
   std::string error_after(Leave leave, std::uint64_t bytes = 64) {
@@ -207,7 +207,7 @@ TEST(MappedRendezvous, ACallHasMetAlsoForAPeThatFindsTheNextOneGivenUp) {
       HasSubstr("PE 1 gave up"));
 }
 
-// Others that have gone on to the next call write beside it.
+// Others that are in the next call write beside it.
 TEST(MappedRendezvous, ADifferenceInTheNextCallHidesNoneInThisAndMakesNone) {
   const auto next_differs = [](VerdictWords& words) {
     words.differs[0] = 2;
@@ -222,8 +222,8 @@ TEST(MappedRendezvous, ADifferenceInTheNextCallHidesNoneInThisAndMakesNone) {
               HasSubstr("PE 0 called chime_malloc(64) but PE 1 called chime_malloc(65)"));
 }
 
-// Stopped between two of its stores: another PE was blamed, the last one of the job.
-TEST(MappedRendezvous, APeThatIsStoppedBetweenItsPostAndItsCountBlamesNobodyElse) {
+// Stopped between two of its stores. Seen before: another PE was blamed, the last one of the job.
+TEST(MappedRendezvous, APeStoppedBetweenItsPostAndItsCountBlamesNoOther) {
   Job job(4, kShort);
   CollectiveSlot& slot = job.controls[2].collective[1];
   slot.kind = static_cast<std::uint64_t>(Kind::kMalloc);
@@ -242,7 +242,7 @@ TEST(MappedRendezvous, APeThatIsStoppedBetweenItsPostAndItsCountBlamesNobodyElse
     EXPECT_THAT(errors[Job::at(pe)], HasSubstr("a PE that has come, and does not run,"));
 }
 
-TEST(MappedRendezvous, TheAbortWordEndsTheWaitAndItsWordsAreTold) {
+TEST(MappedRendezvous, TheAbortWordEndsTheWaitAndIsReported) {
   Job job(3, kLong);
   const auto begin = std::chrono::steady_clock::now();
   const auto raise = [&](int pe) {
@@ -262,7 +262,7 @@ TEST(MappedRendezvous, TheAbortWordEndsTheWaitAndItsWordsAreTold) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
 }
 
-// Both wait for each other: nobody was told before CHIME_TIMEOUT.
+// The two wait for each other. Seen before: no error until CHIME_TIMEOUT.
 TEST(MappedRendezvous, PesThatStandInABarrierMeanwhileAreNamedToAll) {
   for (const std::vector<int>& there : {std::vector{1}, {0}, {2, 3}}) {
     Job job(4, kLong, {.barrier = [] { return 0; }, .kernels_run = [] { return false; }});
@@ -292,8 +292,8 @@ TEST(MappedRendezvous, PesThatStandInABarrierMeanwhileAreNamedToAll) {
   }
 }
 
-// A barrier that goes on, or one to which a kernel may still come, is none of that.
-TEST(MappedRendezvous, ABarrierThatMayEndHarmsNobody) {
+// This does not apply to a barrier that goes on, or one to which a kernel may still come.
+TEST(MappedRendezvous, ABarrierThatMayEndDoesNoHarm) {
   for (const bool kernels_run : {false, true}) {
     Job job(2, kLong, {.barrier = [] { return 0; }, .kernels_run = [=] { return kernels_run; }});
     std::atomic_ref word(job.controls[1].in_barrier);

@@ -1,5 +1,5 @@
 // The protocol of collective calls by messages, without threads: many PEs whose messages arrive in
-// random orders, who stop waiting and die at random moments. tests/models searches all moments of a
+// random order, and which give up and die at random moments. tests/models searches all moments of a
 // few PEs.
 #include "host/collective/meeting.hpp"
 
@@ -19,7 +19,7 @@
 namespace chime::host {
 namespace {
 
-// TSan has nothing to see here: one thread plays all PEs. Its build only goes through the code.
+// TSan has nothing to check here: one thread plays all PEs. Its build only executes the code.
 constexpr int kSeeds = CHIME_SIMT_TSAN ? 5 : 100;
 
 CollectiveCall call_of(std::uint64_t bytes) { return {CollectiveCall::Kind::kMalloc, bytes}; }
@@ -42,7 +42,7 @@ class Job {
   std::function<CollectiveCall(int pe)> what = [](int) { return call_of(64); };
   double impatience = 0;  // of each PE at each of its turns
 
-  // Until nothing can happen any more.
+  // Until no action is possible any more.
   void run() {
     while (act_once()) continue;
   }
@@ -118,7 +118,7 @@ class Job {
     }
   }
 
-  // PE 0's own letters arrive behind all others (messenger.hpp).
+  // PE 0's own messages arrive after all others (messenger.hpp).
   bool may_arrive(std::pair<int, int> ends) const {
     return ends.first != ends.second ||
            std::none_of(wires_.begin(), wires_.end(), [&](const auto& wire) {
@@ -133,7 +133,7 @@ class Job {
 
   int calls_;
   std::map<std::pair<int, int>, std::deque<net::Bytes>> wires_;
-  std::vector<int> lost_;  // who has heard that a PE is gone
+  std::vector<int> lost_;  // the PEs that know that a PE is gone
 
  public:
   std::mt19937 random;
@@ -144,12 +144,12 @@ std::uint64_t most_letters(int n_pes) {
   return 2 * static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 2;
 }
 
-// All that live have met in the same calls, and in none behind one that has not met.
+// All living PEs have met in the same calls, and in none after one that has not met.
 void expect_agreement(const Job& job, int calls) {
   const std::vector<bool>* first = nullptr;
   for (const Job::Pe& pe : job.pes) {
     if (pe.is_dead) continue;
-    ASSERT_EQ(pe.met.size(), static_cast<std::size_t>(calls)) << "somebody waits for ever";
+    ASSERT_EQ(pe.met.size(), static_cast<std::size_t>(calls)) << "a PE waits for ever";
     if (!first) first = &pe.met;
     EXPECT_EQ(pe.met, *first);
   }
@@ -174,7 +174,7 @@ TEST(Meeting, TakesAtMostTwoLogNAndTwoMessagesOfAPe) {
       EXPECT_LE(pe.letters, kCalls * most_letters(n_pes)) << n_pes;
       all += pe.letters;
     }
-    // Each counted where it is sent and where it arrives.
+    // Messages are counted at the sender and at the receiver.
     EXPECT_EQ(all, kCalls * 4 * static_cast<std::uint64_t>(n_pes - 1));
   }
 }
@@ -201,7 +201,7 @@ TEST(Meeting, AllFindTheFirstPeThatDiffersFromPe0) {
   }
 }
 
-TEST(Meeting, AllAgreeWhoeverGivesUpAndWhenever) {
+TEST(Meeting, AllAgreeWhicheverGivesUpAndWhenever) {
   int met = 0, given_up = 0;
   for (unsigned seed = 0; seed < 10 * kSeeds; ++seed) {
     Job job(2 + static_cast<int>(seed % 12), 3, seed);
@@ -230,13 +230,13 @@ TEST(Meeting, TheOthersAgreeWhenAPeDies) {
   }
 }
 
-TEST(Meeting, AllHearWhoGaveUpAndWhy) {
+TEST(Meeting, AllGetThePeThatGaveUpAndItsReason) {
   Job job(6, 0, 1);
   job.run();
   Meeting& leaf = job.pes[5].meeting;
   leaf.come(call_of(64));
   leaf.give_up(CHIMEX_ERR_TIMEOUT, "no patience");
-  // By way of PE 2, which has not come: to PE 0, and down again.
+  // Through PE 2, which has not come: to PE 0, and down again.
   std::deque<std::pair<int, Meeting::Letter>> letters;
   const auto collect = [&](int from) {
     for (auto& letter : job.pes[Job::at(from)].meeting.take_letters())
@@ -283,9 +283,9 @@ GiveUp give_up_of(std::uint64_t call, int by) {
   return {call, by, -1, CHIMEX_ERR_TIMEOUT, "no patience"};
 }
 
-// "Give up" may be on its way while the call meets. The next call is another one.
+// "Give up" may be in flight while the call meets. The next call is another one.
 TEST(Meeting, AGiveUpThatComesAfterTheCallHasMetEndsNothing) {
-  for (const int late : {0, 1, 3}) {  // where it arrives: the decider, on the way up, below
+  for (const int late : {0, 1, 3}) {  // where it arrives: the decider, on the path up, below
     Straight job(7);
     job.all_come();
     job.pes[Job::at(late)].receive(late == 3 ? 1 : 2 * late + 1,
@@ -305,7 +305,7 @@ TEST(Meeting, AGiveUpThatComesAfterTheCallHasMetEndsNothing) {
   }
 }
 
-TEST(Meeting, APeThatHasMetAsksNobodyToGiveUp) {
+TEST(Meeting, APeThatHasMetNeverGivesUp) {
   Straight job(3);
   job.all_come();
   for (Meeting& pe : job.pes) {
@@ -317,7 +317,7 @@ TEST(Meeting, APeThatHasMetAsksNobodyToGiveUp) {
   }
 }
 
-TEST(Meeting, APeThatHasNotComeHearsWhoAsksAndMayGiveUpForAll) {
+TEST(Meeting, APeThatHasNotComeGetsTheQueryAndMayGiveUpForAll) {
   for (const int absent : {0, 1, 2, 6}) {
     Straight job(7);
     job.all_come();

@@ -1,4 +1,4 @@
-// Threads that make collective calls by messages which are late, and overtake each other between
+// Threads that make collective calls by messages, which are late and overtake each other between
 // pairs of PEs.
 #include "host/collective/message_rendezvous.hpp"
 
@@ -26,8 +26,8 @@ constexpr std::uint64_t kShort = 300'000'000;
 
 CollectiveCall call_of(std::uint64_t bytes) { return {CollectiveCall::Kind::kMalloc, bytes}; }
 
-// Carries the messages of a job's PEs within this process: a thread for each PE takes the next of a
-// pair that chance names.
+// Carries the messages of a job's PEs within this process: a thread for each PE takes the next
+// message of a random pair.
 class PostOffice {
  public:
   explicit PostOffice(int n_pes) : desks_(static_cast<std::size_t>(n_pes)) {}
@@ -48,13 +48,13 @@ class PostOffice {
     int pe_;
   };
 
-  // As if the process of `pe` had been stopped: what is sent to it waits.
+  // As if the process of `pe` had been stopped: messages to it wait.
   void stop(int pe) {
     const std::lock_guard lock(desk(pe).mutex);
     desk(pe).is_stopped = true;
   }
 
-  // As if the process of `pe` had ended: nothing goes to or from it any more, and all are told.
+  // As if the process of `pe` had ended: no message reaches or leaves it; all others learn that.
   void kill(int pe) {
     for (std::size_t other = 0; other < desks_.size(); ++other) {
       const std::lock_guard lock(desks_[other].mutex);
@@ -134,7 +134,7 @@ class PostOffice {
   std::deque<Desk> desks_;
 };
 
-// PEs as threads, each with a rendezvous and an abort word of its own.
+// PEs as threads, each with a separate rendezvous and abort word.
 class Job {
  public:
   using BesideOf = std::function<Beside(int pe)>;
@@ -156,7 +156,7 @@ class Job {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // What each PE's meeting for `call(pe)` throws; "" if it has met.
+  // The error of each PE's meeting for `call(pe)`; "" if it has met.
   template <class Call>
   std::vector<std::string> errors_of(Call call) {
     std::vector<std::string> errors(rendezvous_.size());
@@ -182,7 +182,7 @@ class Job {
 
 std::string code(chimex_status status) { return std::to_string(status) + ": "; }
 
-TEST(MessageRendezvous, NobodyLeavesBeforeAllHaveCome) {
+TEST(MessageRendezvous, NonePassesBeforeAllHaveCome) {
   Job job(9, kLong);
   std::atomic<int> come{0};
   job.run([&](int, Rendezvous& rendezvous) {
@@ -194,7 +194,7 @@ TEST(MessageRendezvous, NobodyLeavesBeforeAllHaveCome) {
   });
 }
 
-TEST(MessageRendezvous, ADifferenceIsToldToAllInTheSameWords) {
+TEST(MessageRendezvous, ADifferenceReachesAllInTheSameWords) {
   Job job(5, kLong);
   const auto errors = job.errors_of([](int pe) { return call_of(pe == 3 ? 128 : 64); });
   for (const std::string& error : errors)
@@ -234,7 +234,7 @@ TEST(MessageRendezvous, ALostPeEndsTheWaitOfAll) {
   for (const int victim : {0, 1, 6}) {
     Job job(7, kLong);
     std::vector<std::string> errors(7);
-    std::barrier all_have_met(7);  // else the first call may be the one that fails
+    std::barrier all_have_met(7);  // otherwise the first call may fail
     job.run([&](int pe, Rendezvous& rendezvous) {
       rendezvous.meet(call_of(64));
       all_have_met.arrive_and_wait();
@@ -253,8 +253,8 @@ TEST(MessageRendezvous, ALostPeEndsTheWaitOfAll) {
   }
 }
 
-// Past whom messages do not get: those below ask the decider themselves, and need not wait for
-// eleven seconds.
+// Messages do not get past it: PEs below ask the decider themselves, and need not wait for eleven
+// seconds.
 TEST(MessageRendezvous, APeOnTheWayUpThatIsStoppedIsGoneRound) {
   for (const std::vector<int>& stopped : {std::vector{1}, {2}, {1, 2}}) {
     Job job(7, kShort);
@@ -280,7 +280,7 @@ TEST(MessageRendezvous, APeOnTheWayUpThatIsStoppedIsGoneRound) {
   }
 }
 
-// Both wait for each other: nobody was told before CHIME_TIMEOUT.
+// The two wait for each other. Seen before: no error until CHIME_TIMEOUT.
 TEST(MessageRendezvous, APeThatStandsInABarrierMeanwhileSaysSoToAll) {
   for (const int there : {0, 1, 4}) {
     Job job(5, kLong, [there](int pe) {
@@ -306,8 +306,8 @@ TEST(MessageRendezvous, APeThatStandsInABarrierMeanwhileSaysSoToAll) {
   }
 }
 
-// A barrier that goes on, or one to which a kernel may still come, is none of that.
-TEST(MessageRendezvous, ABarrierThatMayEndHarmsNobody) {
+// This does not apply to a barrier that goes on, or one to which a kernel may still come.
+TEST(MessageRendezvous, ABarrierThatMayEndDoesNoHarm) {
   for (const bool kernels_run : {false, true}) {
     std::atomic<std::uint64_t> barrier{2};
     Job job(3, kLong, [&](int pe) {
@@ -325,7 +325,7 @@ TEST(MessageRendezvous, ABarrierThatMayEndHarmsNobody) {
   }
 }
 
-TEST(MessageRendezvous, TheAbortWordEndsTheWaitAndItsWordsAreTold) {
+TEST(MessageRendezvous, TheAbortWordEndsTheWaitAndIsReported) {
   Job job(3, kLong);
   std::vector<std::string> errors(3);
   job.run([&](int pe, Rendezvous& rendezvous) {

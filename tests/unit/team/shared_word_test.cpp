@@ -1,4 +1,4 @@
-// A word for whose changes threads and processes sleep: no change is slept through.
+// A word on whose changes threads and processes wait asleep: no sleeper misses a change.
 #include "host/peers/shared_word.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLong = 30s;    // of a sleep that nobody ends
+constexpr auto kLong = 30s;    // the length of an undisturbed sleep
 constexpr auto kAtOnce = 15s;  // on a machine that is busy
 
 struct Words {
@@ -28,7 +28,7 @@ struct Words {
 void wait_for(const Words& words, std::uint32_t sleepers) {
   const std::atomic_ref count(const_cast<std::uint32_t&>(words.sleepers));
   while (count.load() != sleepers) std::this_thread::yield();
-  std::this_thread::sleep_for(20ms);  // from its note to its sleep
+  std::this_thread::sleep_for(20ms);  // from its registration to its sleep
 }
 
 TEST(SharedWord, AllThatSleepAreWoken) {
@@ -62,7 +62,7 @@ TEST(SharedWord, AnotherProcessIsWokenToo) {
   EXPECT_LT(Clock::now() - begin, kAtOnce);
 }
 
-TEST(SharedWord, OnlyWhoExpectsWhatIsThereReplacesIt) {
+TEST(SharedWord, IsReplacedOnlyWhereItHasTheExpectedValue) {
   Words words;
   SharedWord word(words.word, words.sleepers);
   EXPECT_FALSE(word.replace(1, 2));
@@ -72,7 +72,7 @@ TEST(SharedWord, OnlyWhoExpectsWhatIsThereReplacesIt) {
   EXPECT_EQ(word.load(), 1u);
 }
 
-TEST(SharedWord, NobodySleepsForWhatHasHappenedNorBeyondTheLimit) {
+TEST(SharedWord, NoSleepForWhatHasHappenedNorBeyondTheLimit) {
   Words words;
   SharedWord word(words.word, words.sleepers);
   const auto begin = Clock::now();
@@ -82,7 +82,7 @@ TEST(SharedWord, NobodySleepsForWhatHasHappenedNorBeyondTheLimit) {
   EXPECT_LT(Clock::now() - begin, kAtOnce);
 }
 
-// Two take turns: each sleeps until the other has changed the word, which may be just now.
+// Two alternate: each sleeps until the other has changed the word, which may be just now.
 TEST(SharedWord, NoChangeIsSleptThrough) {
   constexpr std::uint64_t kTurns = 20'000;
   Words words;

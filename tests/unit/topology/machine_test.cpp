@@ -1,4 +1,4 @@
-// Where devices and processors are, on machines that hwloc is told of.
+// Where devices and processors are, on machines described to hwloc.
 #include "host/topology/machine.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(Devices, AMachineWithoutAnySaysSo) {
   EXPECT_EQ(text_of(place_of(tests::cpu_set({2, 3}), machine)), "the machine / package 1");
 }
 
-// Whatever it is: a look at it ends, and knows this thread's processors.
+// Any machine: the search ends, and finds this thread's processors.
 TEST_F(Devices, ThisMachineIsKnown) {
   EXPECT_FALSE(this_machine().parts.empty());
   EXPECT_TRUE(place_of(processors_of_this_thread(), this_machine()).is_known());

@@ -60,7 +60,7 @@ TEST_F(Places, ACoreHasAllItsHardwareThreads) {
   EXPECT_EQ(places(PlaceKind::kCore, first(8)), "0,1 2,3 4,5 6,7");
 }
 
-// As the system of many servers counts: the packages in turn, and second threads last.
+// The numbering of many servers' systems: the packages in turn, and second threads last.
 TEST_F(Places, CoresOfOnePackageAreBesideEachOtherHoweverTheSystemCounts) {
   setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 1);
   EXPECT_EQ(places(PlaceKind::kCore, first(8)), "0,4 2,6 1,5 3,7");
@@ -96,7 +96,7 @@ TEST_F(Places, AMachineMayComeFromAFile) {
   unlink(file.c_str());
 }
 
-// As where hwloc is not there: it finds nothing, or this machine, which has no such processors.
+// As if hwloc were missing: it finds nothing, or this machine, which lacks such processors.
 TEST_F(Places, WithoutATopologyEachProcessorIsACore) {
   setenv("HWLOC_SYNTHETIC", "no topology at all", 1);
   const cpu_set_t allowed = set_of({1001, 1003});

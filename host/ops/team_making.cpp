@@ -19,7 +19,8 @@
 namespace chime::host {
 namespace {
 
-// What a PE asks for, so that members can tell whether all ask for the same.
+// What all members ask for alike. The start of a stride is not in it: groups of one shape may each
+// name themselves.
 struct Asked {
   enum Kind : int { kRefused, kStrided, kTwoDimensional, kList };
   Kind kind;
@@ -79,24 +80,30 @@ void confirm(TeamTable& table, const KnownTeam& parent, const TeamProposal& comm
   }
 }
 
-// `plans` says which teams this PE's call makes, or throws why it makes none: after the members
-// have compared their calls, so that one that is refused is refused on all of them.
+// `plans` says which teams this PE's call makes, or throws why it makes none. Such a PE takes part
+// in the agreement all the same, so that its call fails on all members.
 template <class Plans>
 std::vector<chime_team_t> make_teams(chime_team_t parent, Asked asked, std::exception_ptr refusal,
                                      Plans plans) {
   Runtime& runtime = ready_runtime();
   const KnownTeam from = known_team(runtime, Operation::kTeamSplit, parent);
   TeamTable& table = *runtime.device->teams;
-  if (refusal) asked = {Asked::kRefused, {}};
+  std::vector<TeamTable::Plan> made;
+  try {
+    if (refusal) std::rethrow_exception(refusal);
+    made = plans(from.members);
+  } catch (const Error&) {
+    refusal = std::current_exception();
+    asked = {Asked::kRefused, {}};
+  }
   const std::lock_guard one_at_a_time(runtime.device->one_team_maker);
   const auto words = agreed(runtime, from, words_of(table.propose(), digest_of(asked)));
   if (refusal) std::rethrow_exception(refusal);
   if (!all_have_asked_for_the_same(words))
     throw Error("", CHIMEX_ERR_MISMATCH,
                 fmt::format("the members of {} do not split it alike; all of them make the same "
-                            "call, with the same numbers",
+                            "call, with the same numbers (but groups may differ in their start)",
                             table.words(parent)));
-  const std::vector<TeamTable::Plan> made = plans(from.members);
   const TeamProposal common = proposal_in(words);
   table.check_numbers(common);
   if (!table.has_room(common, made.size()))
@@ -112,7 +119,7 @@ std::vector<chime_team_t> make_teams(chime_team_t parent, Asked asked, std::exce
 }  // namespace
 
 chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, const TeamRequest& request) {
-  const Asked asked = {Asked::kStrided, {ranks.start, ranks.stride, ranks.size}};
+  const Asked asked = {Asked::kStrided, {ranks.stride, ranks.size}};
   return make_teams(parent, asked, request.refusal, [&](const Members& members) {
     if (!members.fits(ranks))
       throw Error(

@@ -484,7 +484,9 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 // its members. A PE makes one team at a time: its threads do so in the same order on all members.
 //
 //   parent       any team that this PE is in
-//   start        rank in `parent` of the new team's member 0
+//   start        rank in `parent` of the new team's member 0. Members of different groups may each
+//                pass their own group's: then each group becomes a team. If they contradict each
+//                other, a call of the team waits for a member that is in another one
 //   stride       between the ranks of its members; may be negative; not 0 if size > 1
 //   size         how many members it has, at least 1
 //   config       what the team is asked for, or null

@@ -79,6 +79,22 @@ IN_EVERY_WORLD(SplitList, KeepsItsOrder) {
   });
 }
 
+// As programs of NVSHMEM do: each PE names the group that it is in.
+IN_EVERY_WORLD(Split, OfGroupsThatEachNameThemselves) {
+  world.spawn(2, [](Pe& pe) {
+    const int groups = pe.size() % 2 == 0 ? 2 : pe.size(), group = pe.rank() % groups;
+    const Made team(CHIME_TEAM_WORLD, {"my group", group, groups, pe.size() / groups});
+    ASSERT_TRUE(team.has_me());
+    EXPECT_EQ(pe.rank() / groups, chime_team_my_pe(team));
+    EXPECT_EQ(group, chime_team_translate_pe(team, 0, CHIME_TEAM_WORLD));
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(CHIMEX_OK, chime_barrier(team));
+    // The other groups have the same entry: a team of all takes another one.
+    const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+    EXPECT_NE(static_cast<chime_team_t>(team), static_cast<chime_team_t>(whole));
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(whole));
+  });
+}
+
 IN_EVERY_WORLD(Split2d, MakesRowsAndColumns) {
   world.spawn(1, [](Pe& pe) {
     const int n = pe.size(), me = pe.rank();
@@ -192,11 +208,13 @@ IN_EVERY_WORLD(Split, OfMembersThatDifferIsAMismatchOnAll) {
         return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, size, nullptr, 0, &team);
       });
       EXPECT_EQ(CHIME_TEAM_INVALID, team);
-      // An argument that is wrong on one PE alone is a mismatch, too.
-      expect_refused(CHIMEX_ERR_MISMATCH, "do not split it alike", [&] {
-        return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.rank() == turn ? 0 : 1, nullptr,
-                                        0, &team);
-      });
+      // One that is wrong on one PE alone is refused there, and a mismatch on the others.
+      const bool is_wrong = pe.rank() == turn;
+      expect_refused(is_wrong ? CHIMEX_ERR_INVALID : CHIMEX_ERR_MISMATCH,
+                     is_wrong ? "name no PEs of a team of" : "do not split it alike", [&] {
+                       return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, is_wrong ? 0 : 1,
+                                                       nullptr, 0, &team);
+                     });
     }
     // A split of another kind with the same number.
     chime_team_t x = 3, y = 3;

@@ -303,7 +303,15 @@ void nvshmem_info_get_version(int* major, int* minor) {
   if (minor) *minor = NVSHMEM_MINOR_VERSION;
 }
 
-void nvshmem_info_get_name(char* name) { chime_info_get_name(name); }
+// Programs look for NVSHMEM's version in it. The same text as in kernels (compat/nvshmem.h).
+void nvshmem_info_get_name(char* name) {
+  chime_info_get_name(name);
+  if (name == nullptr) return;
+  const std::size_t length = std::strlen(name);
+  fmt::format_to_n(name + length, CHIME_MAX_NAME_LEN - 1 - length, ", NVSHMEM v{}.{}.{}",
+                   NVSHMEM_VENDOR_MAJOR_VERSION, NVSHMEM_VENDOR_MINOR_VERSION,
+                   NVSHMEM_VENDOR_PATCH_VERSION);
+}
 
 void* nvshmemx_mc_ptr(nvshmem_team_t, const void*) { return nullptr; }
 

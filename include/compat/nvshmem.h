@@ -300,7 +300,7 @@ CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_ROW)
 CHIME_EXPORT void nvshmem_global_exit(int status);
 
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
-CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with its version
+CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with the versions
 CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
 
 // The address by which a store reaches `ptr` on all PEs of `team` at once: null, because Chime has
@@ -328,11 +328,14 @@ CHIME_DEVICE void signal_counted_reset(const Context& ctx, std::uint64_t* sig) {
   chime::signal_op(ctx, SignalUpdate{sig, 0}, ctx.pe.my_pe);
 }
 
-// Writes what chime_info_get_name writes.
-CHIME_DEVICE void write_name(char* name) {
-#define CHIME_NVSHMEM_TEXT(MAJOR, MINOR, PATCH) "Chime " #MAJOR "." #MINOR "." #PATCH
-  constexpr char kName[] = CHIME_STAMP(CHIME_NVSHMEM_TEXT, CHIME_VERSION_MAJOR, CHIME_VERSION_MINOR,
-                                       CHIME_VERSION_PATCH);
+// Chime's version, and NVSHMEM's, for which programs look.
+[[maybe_unused]] static CHIME_HOST_DEVICE void write_name(char* name) {
+#define CHIME_NVSHMEM_TEXT(MAJOR, MINOR, PATCH) #MAJOR "." #MINOR "." #PATCH
+  constexpr char kName[] =
+      "Chime " CHIME_STAMP(CHIME_NVSHMEM_TEXT, CHIME_VERSION_MAJOR, CHIME_VERSION_MINOR,
+                           CHIME_VERSION_PATCH)  //
+      ", NVSHMEM v" CHIME_STAMP(CHIME_NVSHMEM_TEXT, NVSHMEM_VENDOR_MAJOR_VERSION,
+                                NVSHMEM_VENDOR_MINOR_VERSION, NVSHMEM_VENDOR_PATCH_VERSION);
 #undef CHIME_NVSHMEM_TEXT
   for (unsigned i = 0; i < CHIME_MAX_NAME_LEN; ++i) name[i] = i < sizeof(kName) ? kName[i] : '\0';
 }
@@ -387,9 +390,9 @@ CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team
   if (patch != nullptr) *patch = NVSHMEM_VENDOR_PATCH_VERSION;
 }
 
-// Chime's name and version, in less than NVSHMEM_MAX_NAME_LEN bytes.
+// Chime's name, its version and NVSHMEM's, in less than NVSHMEM_MAX_NAME_LEN bytes.
 [[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_info_get_name(char* name) {
-  CHIME_IF_DEVICE(chime::nvshmem::write_name(name), chime_info_get_name(name));
+  chime::nvshmem::write_name(name);
 }
 
 // The address by which a store reaches `ptr` on all PEs of `team` at once: null, because Chime has

@@ -84,7 +84,7 @@ int main(void) {
   char name[NVSHMEM_MAX_NAME_LEN];
   nvshmem_info_get_name(name);
   require(nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, name) == NULL, "no multicast memory");
-  require(strncmp(name, "Chime", 5) == 0, "name");
+  require(strncmp(name, "Chime", 5) == 0 && strstr(name, ", NVSHMEM v3.8.0") != NULL, "name");
 
   const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes();
   const int left = (me + n_pes - 1) % n_pes, right = (me + 1) % n_pes;

@@ -270,7 +270,9 @@ static void check_library() {
   exec::copy(&known, asked, sizeof(known));
   char name[NVSHMEM_MAX_NAME_LEN];
   nvshmem_info_get_name(name);
-  require(std::strcmp(known.name, name) == 0 && std::strncmp(name, "Chime ", 6) == 0, "its name");
+  require(std::strcmp(known.name, name) == 0 && std::strncmp(name, "Chime ", 6) == 0 &&
+              std::strstr(name, ", NVSHMEM v3.8.0") != nullptr,
+          "its name");
   require(known.version == 10 * NVSHMEM_MAJOR_VERSION + NVSHMEM_MINOR_VERSION, "its level");
   require(known.vendor_version == NVSHMEM_VENDOR_VERSION, "its version");
   require(known.multicast == nullptr && nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, asked) == nullptr,

@@ -37,9 +37,9 @@
 //
 // Threads. Any number of threads may call at the same time (CHIME_THREAD_MULTIPLE). A thread
 // receives the errors of its own calls. Other errors have no call of their own: a kernel's failure,
-// or a lost request of a kernel or of an nbi call. The next host call of any thread that ends, or
-// chime_finalize, reports such an error, once. A lost queue pair fails every later call that needs
-// it, quiet of every thread among them.
+// or a lost request of a kernel or of an nbi call. Such an error is reported once, by the next host
+// call to end, on any thread, or by chime_finalize. A lost queue pair fails every later call that
+// needs it, quiet of every thread among them.
 #ifndef CHIME_CHIME_H_
 #define CHIME_CHIME_H_
 
@@ -407,9 +407,9 @@ CHIME_EXPORT void chime_free(void* ptr);
 //   length  bytes
 //
 // Operations that are called after it returns use the buffer. Kernels that run meanwhile find it
-// soon. A transfer that crosses from one registered buffer into the next is copied. So may be one
-// that begins while another buffer is registered. On a GPU, register before kernels start that wait
-// for this PE: the driver may wait for them.
+// soon. A transfer that crosses from one registered buffer into the next is copied. One that begins
+// while another buffer is being registered may be copied, too. On a GPU, register before kernels
+// start that wait for this PE: the driver may wait for them.
 //
 // Returns CHIMEX_OK, also without a NIC, or
 //
@@ -485,8 +485,8 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 //
 //   parent       any team that this PE is in
 //   start        rank in `parent` of the new team's member 0. Members of different groups may each
-//                pass their own group's: then each group becomes a team. If they contradict each
-//                other, a call of the team waits for a member that is in another one
+//                pass their own group's: then each group becomes a team. What comes of
+//                groups that contradict each other is undefined
 //   stride       between the ranks of its members; may be negative; not 0 if size > 1
 //   size         how many members it has, at least 1
 //   config       what the team is asked for, or null
@@ -546,7 +546,7 @@ CHIME_EXPORT void chime_team_destroy(chime_team_t team);
 //   as CHIME_ON_ERROR says). Kernels on a GPU that run at that time, or begin just then, may store
 //   to its mapped memory without an error.
 // - A call that needs all PEs (barriers, collective allocation) fails with that status and names
-//   the PE, from then on for ever. A wait for a word fails when it has lasted CHIME_TIMEOUT since.
+//   the PE, from then on for ever. A wait for a word fails once it has lasted CHIME_TIMEOUT after the death.
 // - quiet completes what goes to other PEs. It fails if something went to the dead PE by a NIC or a
 //   fabric; another call that succeeded may report it instead, once.
 // - A host call that fails so sets chimex_last_status and returns, also with CHIME_ON_ERROR=exit.

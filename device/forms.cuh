@@ -10,6 +10,8 @@
 #include "chime/abi/context.h"
 #include "chime/device/amo.cuh"
 #include "chime/device/coll/barrier.cuh"
+#include "chime/device/coll/move.cuh"
+#include "chime/device/coll/reduce.cuh"
 #include "chime/device/coll/team.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
@@ -22,6 +24,9 @@
 #include "chime/host_ops.h"
 #ifndef __CUDACC_RTC__
 #include "chime/on_host.hpp"
+
+template <>
+inline constexpr bool chime::on_host::kIsBfloat16<chime_bfloat16_t> = true;
 #endif
 
 // A row's arguments behind others.
@@ -61,6 +66,17 @@
   }
 #define CHIME_MEETING_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
   CHIME_MEETING_FORM(PREFIX, _warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
+  CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
+
+// The same, compiled in the kernels that call them alone: templates of no argument. There are many,
+// and each would compile its whole operation.
+#define CHIME_LAZY_SINGLE_FORM(...) \
+  template <class = void>           \
+  CHIME_SINGLE_FORM(__VA_ARGS__)
+#define CHIME_LAZY_MEETING_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  template <class = void>                                                                     \
+  CHIME_MEETING_FORM(PREFIX, _warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)      \
+  template <class = void>                                                                     \
   CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
 
 // On a stream: on the host alone. NVRTC has no host code.

@@ -111,14 +111,15 @@ CHIME_DEVICE bool has_too_many_bytes(const Target& target) {
 // checks pays no register for it.
 CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
   const std::uint64_t offset = heap_offset(ctx, target.address);
-  const bool ends_right = offset >= ctx.pe.heap_bytes || target.bytes <= ctx.pe.heap_bytes - offset;
+  const bool ends_right =
+      target.is_chimes || offset >= ctx.pe.heap_bytes || target.bytes <= ctx.pe.heap_bytes - offset;
   return ends_right && is_aligned(target.address, target.alignment) && are_in_bounds(ctx, target);
 }
 
 // Whether the target is in the heap, in a job that makes no other checks. Has no branch: three
 // comparisons become one.
 CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target) {
-  const unsigned in_heap = heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
+  const unsigned in_heap = target.is_chimes || heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
   const unsigned not_too_many = !has_too_many_bytes(target), unchecked = ctx.pe.checked == 0;
   return (in_heap & not_too_many & unchecked) != 0;
 }
@@ -126,7 +127,8 @@ CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target)
 // Whether the target is in the heap; CHIME_CHECK=1 also checks its end and its alignment,
 // CHIME_CHECK=2 the bounds of allocations.
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
-  return heap_offset(ctx, target.address) < ctx.pe.heap_bytes && !has_too_many_bytes(target) &&
+  const bool in_heap = target.is_chimes || heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
+  return in_heap && !has_too_many_bytes(target) &&
          (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
@@ -231,7 +233,8 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
   const bool is_outside = heap_offset(ctx, target.address) >= ctx.pe.heap_bytes;
   const bool is_own =
       is_outside && pe == ctx.pe.my_pe && target.address != nullptr && !has_too_many_bytes(target);
-  const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, target.address, target.bytes);
+  const bool exists =
+      pe_exists(ctx, pe) && (target.is_chimes || is_in_heap(ctx, target.address, target.bytes));
   const bool is_misaligned = (exists || is_own) && !is_aligned(target.address, target.alignment);
   if ((exists || is_own) && !is_misaligned && !are_in_bounds(ctx, target)) {
     const bool is_there = !is_in_bounds(ctx, target.address, target.bytes);

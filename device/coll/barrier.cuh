@@ -64,13 +64,18 @@ CHIME_DEVICE Wait wait_for_arrival(const Context& ctx, Meeting meeting) {
           .timeout_ns = ctx.pe.wait_timeout_ns};
 }
 
-// Whether what announces a meeting to a PE is lost, now or when its turn comes.
-CHIME_DEVICE bool has_lost_announcement(const Context& ctx, Traffic traffic, int pe) {
+// The channel by which a lane sends to a PE, if it is open; null where stores reach the PE.
+CHIME_DEVICE abi::Channel* channel_of_meeting(const Context& ctx, Traffic traffic, int pe) {
   const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
   const std::uint32_t route = is_mapped ? 0 : channel::route_so_far(ctx.channels, pe);
-  if (route == 0) return false;
-  const std::uint32_t index = abi::first_of_route(route) + slot_for(ctx.channels, traffic);
-  return channel::has_lost(ctx.channels.pool.channels[index], pe);
+  if (route == 0) return nullptr;
+  return ctx.channels.pool.channels + abi::first_of_route(route) + slot_for(ctx.channels, traffic);
+}
+
+// Whether what announces a meeting to a PE is lost, now or when its turn comes.
+CHIME_DEVICE bool has_lost_announcement(const Context& ctx, Traffic traffic, int pe) {
+  const abi::Channel* const channel = channel_of_meeting(ctx, traffic, pe);
+  return channel != nullptr && channel::has_lost(*channel, pe);
 }
 
 // A member of the team that is dead; -1: none is known to be. Most often no PE of the job is.

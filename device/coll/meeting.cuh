@@ -42,12 +42,14 @@ struct Meeting {
   }
 };
 
-// The next number that the PE gives a meeting here. A team that has the area after another one
-// begins above all that were ever stored there.
-CHIME_DEVICE std::uint64_t next_epoch(const Context& ctx, Meeting meeting) {
-  const std::uint64_t last = meeting.area(ctx).epoch;
+// The number after `last`, of meetings, rounds or turns here. A team that has the area after
+// another one begins above all that were ever stored there.
+CHIME_DEVICE std::uint64_t number_after(const Context& ctx, Meeting meeting, std::uint64_t last) {
   const std::uint64_t first = team_of(ctx, meeting.handle).first_epoch;
   return (last < first ? first : last) + 1;
+}
+CHIME_DEVICE std::uint64_t next_epoch(const Context& ctx, Meeting meeting) {
+  return number_after(ctx, meeting, meeting.area(ctx).epoch);
 }
 
 // The team meets no more. Relaxed: only this PE's threads read it, and it stands for ever.

@@ -23,19 +23,21 @@ enum class LibraryKernel {
   kElement,
   kSignalOp,
   kUpdate,
-  kUpdateByNic
+  kUpdateByNic,
+  kCollect
 };
-inline constexpr int kLibraryKernels = 11;
+inline constexpr int kLibraryKernels = 12;
 
 // Their names in the driver's module, by number.
 inline constexpr const char* kLibraryKernelNames[kLibraryKernels] = {
-    "chime_library_signal",  "chime_library_signal_wait",  "chime_library_wait",
-    "chime_library_sync",    "chime_library_amo",          "chime_library_move",
-    "chime_library_strided", "chime_library_element",      "chime_library_signal_op",
-    "chime_library_update",  "chime_library_update_by_nic"};
+    "chime_library_signal",  "chime_library_signal_wait",   "chime_library_wait",
+    "chime_library_sync",    "chime_library_amo",           "chime_library_move",
+    "chime_library_strided", "chime_library_element",       "chime_library_signal_op",
+    "chime_library_update",  "chime_library_update_by_nic", "chime_library_collect"};
 
 // One block of so many: where elements wait for their answers one by one, a warp's wait together.
 constexpr unsigned threads_of(LibraryKernel kernel) {
+  if (kernel == LibraryKernel::kCollect) return 256;
   return kernel == LibraryKernel::kStrided ? 32 : 1;
 }
 
@@ -67,6 +69,11 @@ struct SyncCall {
   Operation operation;
   std::int32_t team = 0;           // the handle, with its lane
   std::uint32_t agreed_words = 0;  // of kTeamSplit; 0: they confirm that all have agreed
+};
+
+// A collective of a team that moves data. REQUIRES: collective_exists(request) (host/ops).
+struct CollectCall {
+  chime_collective_request request;
 };
 
 // One atomic operation on `pe`'s word at symmetric address `word`.

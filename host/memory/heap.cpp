@@ -23,14 +23,14 @@ std::string counted(std::size_t bytes) {
 
 }  // namespace
 
-Heap::Heap(Gpu& gpu, std::size_t user_bytes, std::size_t own_bytes)
-    : memory_(gpu.allocate_heap(heap_bytes(user_bytes) + own_bytes)),
-      end_(memory_->bytes() - own_bytes),
+Heap::Heap(Gpu& gpu, std::size_t user_bytes, OwnMemory own)
+    : memory_(gpu.allocate_heap(heap_bytes(user_bytes) + own.bytes)),
+      end_(memory_->bytes() - own.bytes),
       allocator_(abi::kHeapReserved, end_) {
   // The words of meetings start at zero. Fresh memory of the host does; that of a GPU does not.
   if (gpu.is_cpu()) return;
   gpu.set(base(), 0, abi::kHeapReserved);
-  if (own_bytes != 0) gpu.set(own_memory(), 0, own_bytes);
+  if (own.zero_bytes != 0) gpu.set(own_memory(), 0, own.zero_bytes);
 }
 
 std::optional<std::size_t> Heap::offset_of(const void* address) const {
@@ -69,7 +69,7 @@ std::string Heap::why_outside(const void* address, std::size_t bytes) const {
         "{} is not a symmetric address: it is outside the heap of this PE ({} to {})",
         address == nullptr ? "null" : place, fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
   return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", bytes, *offset,
-                     this->bytes());
+                     program_bytes());
 }
 
 std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {

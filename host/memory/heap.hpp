@@ -19,8 +19,13 @@ namespace chime::host {
 
 class Heap {
  public:
-  // Reserves `user_bytes` for allocations, and `own_bytes` behind them for Chime, which are zero.
-  Heap(Gpu& gpu, std::size_t user_bytes, std::size_t own_bytes = 0);
+  // Chime's own memory behind a program's: `bytes`, the first of which are zero.
+  struct OwnMemory {
+    std::size_t bytes = 0, zero_bytes = 0;
+  };
+
+  // Reserves `user_bytes` for allocations.
+  Heap(Gpu& gpu, std::size_t user_bytes, OwnMemory own = {0, 0});
 
   // Chime's, at the same offset on every PE: heaps are of one size.
   std::byte* own_memory() const { return base() + end_; }
@@ -28,6 +33,7 @@ class Heap {
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
   std::byte* base() const { return memory_->address(); }
   std::size_t bytes() const { return memory_->bytes(); }
+  std::size_t program_bytes() const { return end_; }  // of them, from the base on
 
   // The offset of an address inside the heap; empty for any other.
   std::optional<std::size_t> offset_of(const void* address) const;

@@ -13,6 +13,7 @@
 #include "host/gpu/library_kernel.hpp"
 #include "host/memory/word_updates.cuh"
 #include "host/ops/amo_table.cuh"
+#include "host/ops/collectives/collect.cuh"
 #include "host/ops/meet.cuh"
 #include "host/ops/typed.cuh"
 
@@ -39,6 +40,15 @@ extern "C" CHIME_KERNEL void chime_library_wait(const CHIME_GRID_CONSTANT Contex
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT SyncCall call) {
   chime::host::meet(ctx, call);
+}
+
+extern "C" CHIME_KERNEL void chime_library_collect(const CHIME_GRID_CONSTANT Context ctx,
+                                                   const CHIME_GRID_CONSTANT CollectCall call) {
+  if (chime::exec::in_kernel()) {
+    collect(ctx, chime::Block{}, call.request);
+  } else {
+    collect(ctx, chime::Thread{}, call.request);
+  }
 }
 
 namespace chime::host {

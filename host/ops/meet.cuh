@@ -31,7 +31,8 @@ CHIME_DEVICE void meet(const Context& ctx, const SyncCall& call) {
       }
       return;
     default:
-      return quiet(ctx);
+      quiet(ctx);
+      if (chime::detail::has_channels(ctx)) channel::settle(ctx);  // at finalize none may follow
   }
 }
 

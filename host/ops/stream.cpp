@@ -16,6 +16,8 @@
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/errors/error.hpp"
+#include "host/ops/collectives/collect.cuh"
+#include "host/ops/collectives/collectives.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
 #include "host/ops/meet.cuh"
@@ -352,6 +354,14 @@ void meet_on_stream(Runtime& runtime, const SyncCall& call, NativeStream stream)
             [=](const Context& ctx) { meet(ctx, call); });
 }
 
+void collect_on_stream(Runtime& runtime, const chime_collective_request& request,
+                       NativeStream stream) {
+  check_collective(runtime, request);
+  const CollectCall call = {request};
+  on_stream(runtime, stream, LibraryKernel::kCollect, call,
+            [=](const Context& ctx) { collect(ctx, Thread{}, call.request); });
+}
+
 // One exported operation. Errors that kernels have recorded are reported: before it, where that
 // ends the program, else after it, because other PEs wait for its data.
 template <class Operation>
@@ -496,6 +506,13 @@ int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream) {
   return team_operation("chimex_barrier_on_stream", [=](Runtime& runtime) {
     meet_on_stream(runtime, {Operation::kBarrier, team}, stream);
   });
+}
+
+int chime_host_collective_on_stream(const chime_collective_request* request,
+                                    chimex_stream_t stream) {
+  const chime_collective_request asked = *request;
+  return team_operation("a collective on a stream",
+                        [=](Runtime& runtime) { collect_on_stream(runtime, asked, stream); });
 }
 
 int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream) {

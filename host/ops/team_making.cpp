@@ -92,7 +92,7 @@ std::vector<chime_team_t> make_teams(chime_team_t parent, Asked asked, std::exce
   try {
     if (refusal) std::rethrow_exception(refusal);
     made = plans(from.members);
-  } catch (const Error&) {
+  } catch (...) {
     refusal = std::current_exception();
     asked = {Asked::kRefused, {}};
   }

@@ -112,6 +112,10 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
     return fmt::format("there is no comparison {} ({} and its neighbours are 0 to 5)", number,
                        spoken_constant("CMP_EQ"));
   if (static_cast<Fault>(record.fault) == Fault::kTeam) return team_sentence(number);
+  if (static_cast<Fault>(record.fault) == Fault::kRoot)
+    return root_sentence(*runtime.device->teams, record);
+  if (static_cast<Fault>(record.fault) == Fault::kUnalike)
+    return unalike_sentence(*runtime.device->teams, record);
   if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kTeamFailed ||
       static_cast<Fault>(record.fault) == Fault::kTeamInUse)

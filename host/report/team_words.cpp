@@ -47,6 +47,11 @@ bool is_meeting(Operation operation) {
     case Operation::kBarrier:
     case Operation::kTeamSync:
     case Operation::kTeamSplit:
+    case Operation::kReduce:
+    case Operation::kReducescatter:
+    case Operation::kBroadcast:
+    case Operation::kFcollect:
+    case Operation::kAlltoall:
       return true;
     default:
       return false;
@@ -57,6 +62,20 @@ std::string of_team_words(const TeamTable& teams, const void* address, int pe) {
   const auto team = teams.team_at(static_cast<const std::byte*>(address));
   if (!team || abi::team_index(*team) == 0) return "";
   return fmt::format("{} of {}", rank_words(teams, *team, pe), teams.words(*team));
+}
+
+std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
+  return fmt::format("there is no member {} of {} to be the root",
+                     static_cast<std::int64_t>(record.expected),
+                     teams.words(static_cast<chime_team_t>(record.seen)));
+}
+
+std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
+  const auto handle = static_cast<chime_team_t>(record.expected);
+  return fmt::format(
+      "PE {}{} of {} makes another call in lane {}, or with another size or root; all members make "
+      "the same (CHIME_CHECK=1)",
+      record.pe, rank_words(teams, handle, record.pe), teams.words(handle), abi::team_lane(handle));
 }
 
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {

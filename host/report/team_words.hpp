@@ -20,6 +20,12 @@ bool is_meeting(Operation operation);
 // team than that of all PEs; else empty. No rank where `pe` is -1.
 std::string of_team_words(const TeamTable& teams, const void* address, int pe);
 
+// Why no member of the team is the root of a broadcast: Fault::kRoot.
+std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
+
+// Which member of a team makes another call: Fault::kUnalike.
+std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
+
 // Why a team refuses to meet: Fault::kTeamFailed or kTeamInUse.
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
 

@@ -247,6 +247,9 @@ void read_max_teams(const Variable& v, std::string_view text, Settings& s) {
   s.max_teams = parse_number(v, text, 8, abi::kMostTeams);
 }
 
+void read_collective_scratch(const Variable& v, std::string_view text, Settings& s) {
+  s.collective_scratch = parse_number(v, text, 256, 1u << 20);
+}
 void read_team_lanes(const Variable& v, std::string_view text, Settings& s) {
   s.team_lanes = parse_number(v, text, 1, abi::kMostTeamLanes / 2);
 }
@@ -431,12 +434,16 @@ constexpr Variable kVariables[] = {
      read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
     {"CHIME_MAX_TEAMS", "8 to 4096", "256",
      "How many teams a PE may be in at a time, the predefined ones included. Each takes "
-     "(CHIME_TEAM_LANES + 1) x 2176 bytes beside CHIME_SYMMETRIC_SIZE, and 4 for each PE of the "
-     "job.",
+     "(CHIME_TEAM_LANES + 1) x 2176 bytes and CHIME_TEAM_LANES x CHIME_COLL_SCRATCH beside "
+     "CHIME_SYMMETRIC_SIZE, and for each PE of the job 4 bytes and 8 a lane.",
      read_max_teams, "NVSHMEM_MAX_TEAMS"},
     {"CHIME_TEAM_LANES", "1 to 128", "8",
      "Lanes of each team (chimex_team_lane): how many calls of a team may run at once.",
      read_team_lanes},
+    {"CHIME_COLL_SCRATCH", "256 to 1048576", "16384",
+     "Bytes of each lane for data that members of a team send each other in collectives, beside "
+     "CHIME_SYMMETRIC_SIZE; at least 128 for each PE of the job.",
+     read_collective_scratch},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
      "One operation may have up to four waits, one after another.",

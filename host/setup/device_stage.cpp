@@ -64,7 +64,7 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   pe.node_my_pe = node.my_pe;
   pe.node_n_pes = node.n_pes;
   pe.heap = stage.heap.base();
-  pe.heap_bytes = stage.heap.bytes();
+  pe.heap_bytes = stage.heap.program_bytes();
   pe.dead = stage.dead_bits().data();
   pe.abort = &stage.control().abort;
   pe.error = pe.async_error = &stage.control().error;
@@ -277,9 +277,11 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                       (n_pes + 63) / 64 * sizeof(std::uint64_t));
   });
   const TeamTable::Shape teams = {static_cast<int>(settings.max_teams),
-                                  static_cast<int>(settings.team_lanes), bootstrap.size()};
+                                  static_cast<int>(settings.team_lanes), bootstrap.size(),
+                                  settings.collective_scratch};
   Heap heap = step("allocating the symmetric heap", [&] {
-    return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu), teams.heap_bytes());
+    return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu),
+                {teams.heap_bytes(), teams.zero_bytes()});
   });
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),

@@ -61,6 +61,9 @@ std::string amo_text(const Settings& settings) {
 }
 
 std::string max_teams_text(const Settings& settings) { return std::to_string(settings.max_teams); }
+std::string collective_scratch_text(const Settings& settings) {
+  return std::to_string(settings.collective_scratch);
+}
 std::string team_lanes_text(const Settings& settings) {
   return std::to_string(settings.team_lanes);
 }
@@ -81,6 +84,7 @@ constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
                          {"CHIME_AMO", amo_text},
                          {"CHIME_MAX_TEAMS", max_teams_text},
                          {"CHIME_TEAM_LANES", team_lanes_text},
+                         {"CHIME_COLL_SCRATCH", collective_scratch_text},
                          {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string endpoint_info_of(const Settings& settings) {

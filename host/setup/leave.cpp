@@ -120,7 +120,11 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
 void complete_posts(PeSlot& slot, bool kernels_have_ended) {
   const DeviceStage* const device = built_device(slot);
   if (!device || !device->posts()) return;
-  if (device->gpu->is_cpu()) return quiet(slot.host_context);
+  if (device->gpu->is_cpu()) {
+    quiet(slot.host_context);
+    channel::settle(slot.host_context);
+    return;
+  }
   if (kernels_have_ended) by_kernel::quiet(*slot.runtime);
 }
 

@@ -34,6 +34,19 @@ std::size_t agreement_bytes(const TeamTable::Shape& shape) {
 
 std::size_t times(int n, std::size_t bytes) { return static_cast<std::size_t>(n) * bytes; }
 
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// A word for each member.
+std::size_t arrivals_bytes(const TeamTable::Shape& shape) {
+  return round_up(times(shape.n_pes, sizeof(std::uint64_t)), 64);
+}
+// Two halves, each with a slot for each member, of 64 bytes at least.
+std::size_t scratch_bytes(const TeamTable::Shape& shape) {
+  return std::max(round_up(shape.asked_scratch, 128), times(shape.n_pes, 2 * 64));
+}
+
 std::size_t words_of_bits(int bits) { return (static_cast<std::size_t>(bits) + 63) / 64; }
 
 bool has_bit(const std::vector<std::uint64_t>& bits, int at) {
@@ -48,9 +61,13 @@ void clear_bit(std::vector<std::uint64_t>& bits, int at) {
 
 }  // namespace
 
+std::size_t TeamTable::Shape::zero_bytes() const {
+  return round_up(times(teams, areas_bytes(*this) + agreement_bytes(*this)), 128) +
+         times(teams * lanes, arrivals_bytes(*this));
+}
 std::size_t TeamTable::Shape::heap_bytes() const {
-  const std::size_t bytes = times(teams, areas_bytes(*this) + agreement_bytes(*this));
-  return (bytes + kGranule - 1) / kGranule * kGranule;
+  return round_up(round_up(zero_bytes(), 128) + times(teams * lanes, scratch_bytes(*this)),
+                  kGranule);
 }
 
 // The largest number, two words by which calls are compared, and the bits.
@@ -72,6 +89,18 @@ TeamTable::TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe)
   const std::vector<abi::Team> none(known_.size());
   gpu_.copy(entries_, none.data(), none.size() * sizeof(abi::Team));
   add_predefined(CHIME_TEAM_WORLD, Members(Triplet{0, 1, shape.n_pes}));
+}
+
+abi::Teams TeamTable::view() const {
+  const std::size_t zero = shape_.zero_bytes();
+  const std::size_t arrivals = zero - times(shape_.teams * shape_.lanes, arrivals_bytes(shape_));
+  return {.entries = entries_,
+          .count = shape_.teams,
+          .lanes = shape_.lanes,
+          .arrivals = memory_of_heap_ + arrivals,
+          .scratch = memory_of_heap_ + round_up(zero, 128),
+          .arrivals_bytes = static_cast<std::uint32_t>(arrivals_bytes(shape_)),
+          .scratch_bytes = static_cast<std::uint32_t>(scratch_bytes(shape_))};
 }
 
 abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const {
@@ -205,13 +234,21 @@ void TeamTable::remove(chime_team_t team, bool has_failed) {
 std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
   if (address < memory_of_heap_) return std::nullopt;
   const auto offset = static_cast<std::size_t>(address - memory_of_heap_);
-  const std::size_t index = offset / areas_bytes(shape_);
+  const abi::Teams all = view();
+  // Of its areas, or of its lanes' arrivals.
+  std::size_t index = offset / areas_bytes(shape_);
+  std::size_t lane = offset % areas_bytes(shape_) / sizeof(abi::SyncArea);
+  if (address >= all.arrivals) {
+    const std::size_t number =
+        static_cast<std::size_t>(address - all.arrivals) / all.arrivals_bytes;
+    index = number / static_cast<std::size_t>(shape_.lanes);
+    lane = number % static_cast<std::size_t>(shape_.lanes);
+  }
   if (index >= known_.size()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const std::optional<KnownTeam>& team = known_[index];
   if (!team) return std::nullopt;
-  const auto lane = static_cast<int>(offset % areas_bytes(shape_) / sizeof(abi::SyncArea));
-  return team->handle | lane << abi::kTeamIndexBits;
+  return team->handle | static_cast<int>(lane) << abi::kTeamIndexBits;
 }
 
 std::string TeamTable::words(chime_team_t team) const {

@@ -40,12 +40,14 @@ class TeamTable {
  public:
   // Alike on all PEs of a job.
   struct Shape {
-    int teams;  // entries
-    int lanes;  // of each
-    int n_pes;  // of the job
+    int teams;               // entries
+    int lanes;               // of each
+    int n_pes;               // of the job
+    unsigned asked_scratch;  // bytes a lane, for data that members send each other
 
-    // Bytes of the heap that a table of this shape takes.
+    // Bytes of the heap that a table of this shape takes: first those that are to be zero.
     std::size_t heap_bytes() const;
+    std::size_t zero_bytes() const;
     // The 64-bit words of a proposal, and of what the members compare.
     unsigned agreement_words() const;
   };
@@ -53,13 +55,13 @@ class TeamTable {
   // Teams that a program makes have the entries from here on: those before have fixed numbers.
   static constexpr int kFirstOfProgram = 7;
 
-  // `memory`: heap_bytes() of the heap, zero, which outlive the table.
+  // `memory`: heap_bytes() of the heap, which outlive the table.
   TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe);
 
   const Shape& shape() const { return shape_; }
 
   // For Contexts. All PEs are a team from the start.
-  abi::Teams view() const { return {entries_, shape_.teams, shape_.lanes}; }
+  abi::Teams view() const;
 
   // Makes the predefined team `handle` of `members`, one of which is this PE.
   void add_predefined(chime_team_t handle, Members members);

@@ -47,7 +47,7 @@
 // reports it.
 //
 //   CHIMEX_ERR_INVALID      a PE that does not exist; an address outside the heap, except as above;
-//                           for waits, a comparison that does not exist
+//                           a comparison or signal operation that does not exist
 //   CHIMEX_ERR_UNREACHABLE  no path leads to the PE
 //
 // Waits fail in the same way when the job is aborted or a PE dies, with the status of that. Then
@@ -63,8 +63,8 @@
 // completes, but its results mean nothing: ask chimex_get_async_error after synchronising with it.
 //
 // Checks. CHIME_CHECK=1 also checks the far end of every transfer, sizes that size_t does not hold,
-// the PE of empty transfers, the alignment of words, signal operations, and that waits, tests and
-// signal_fetch look into this PE's heap.
+// the PE of empty transfers, the alignment of words, and that waits, tests and signal_fetch look
+// into this PE's heap.
 #ifndef CHIME_CHIME_DEVICE_CUH_
 #define CHIME_CHIME_DEVICE_CUH_
 
@@ -183,7 +183,7 @@
 //          and chimex_signal_wait_until_warp, chimex_signal_wait_until_block
 //   cmp  CHIME_CMP_*; the comparison is unsigned
 //   Waits until this PE's signal compares true, and returns it. What it announces is visible after
-//   the call, to every member. Has no bound: it ends otherwise only when the job is aborted. A
+//   the call, to every member. Unbounded: it ends otherwise by abort, or CHIME_TIMEOUT after a loss. A
 //   group meets once, where the wait has ended. The leader gets the value that was seen, the others
 //   a value that is read later.
 // int      chimex_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
@@ -294,6 +294,38 @@
 //     CHIMEX_ERR_INVALID      this PE is in no such team
 //     CHIMEX_ERR_ABORTED      in a kernel: the meeting failed, whatever the cause; the host returns
 //                             the status of the cause
+//
+// Source: device/coll/.
+
+// ---- Collectives (9.12) -------------------------------------------------------------------------
+//
+// For RMA types and for bytes (mem); reductions for 24 types, bitwise ones for 14 of integers
+// (types.h). All of a thread, of the host, chimex_..._warp, chimex_..._block in kernels, and
+// chimex_..._on_stream:
+//
+// int chime_TYPE_broadcast(chime_team_t team, T* dst, const T* src, size_t n, int root)
+//   Copies `n` elements of `src` of member `root` to `dst` of all members, the root too.
+// int chime_TYPE_fcollect(chime_team_t team, T* dst, const T* src, size_t n)
+//   dst[r * n + i] = src[i] of member r. `dst` has n elements for each member.
+// int chime_TYPE_alltoall(chime_team_t team, T* dst, const T* src, size_t n)
+//   dst[r * n + i] = src[me * n + i] of member r, where the caller is member `me`. Both arrays have
+//   n elements for each member, and do not overlap.
+// int chime_broadcastmem(chime_team_t team, void* dst, const void* src, size_t bytes, int root)
+//   and chime_fcollectmem, chime_alltoallmem: likewise.
+// int chime_TYPE_OP_reduce(chime_team_t team, T* dst, const T* src, size_t n)
+//   dst[i] = src[i] of all members combined by OP: sum, prod, min, max, and, or, xor. `dst` may be
+//   `src`.
+// int chime_TYPE_OP_reducescatter(chime_team_t team, T* dst, const T* src, size_t n)
+//   dst[i] = src[me * n + i] of all members combined. `src` has n elements for each member.
+//
+//   All members call, with the same n, root and operation, each by one caller at a time in a lane.
+//   `dst` is symmetric; before the first member calls, it is ready on all of them. When a call
+//   returns, this PE's `dst` is complete and its `src` may be written again; other members may
+//   still be in the call. Integers wrap. Sums and products of half and bfloat16 are made in float
+//   and rounded once. min and max of a NaN are NaN. Results do not depend on the path, to the bit:
+//   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
+//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes. A call that
+//   fails may have written a part of `dst`.
 //
 // Source: device/coll/.
 

@@ -284,6 +284,52 @@
   ROW(int, chime_, barrier, (chime_team_t team), team_barrier, (team), chime_host_barrier(team))   \
   ROW(int, chime_, team_sync, (chime_team_t team), team_sync, (team), chime_host_team_sync(team))
 
+// ---- Collectives that move data -----------------------------------------------------------------
+
+#define CHIME_COLLECTIVE_MOVE_ROWS(NAME, T, ROW)                                                   \
+  ROW(int, chime_, NAME##_broadcast,                                                               \
+      (chime_team_t team, T* dst, const T* src, size_t n, int root),                               \
+      broadcastmem, (team, dst, src, CHIME_BYTES(n, sizeof(T)), root),                             \
+      chime::on_host::move(CHIME_COLLECTIVE_BROADCAST, team, dst, src, n, sizeof(T), root))        \
+  ROW(int, chime_, NAME##_fcollect, (chime_team_t team, T* dst, const T* src, size_t n),           \
+      fcollectmem, (team, dst, src, CHIME_BYTES(n, sizeof(T))),                                    \
+      chime::on_host::move(CHIME_COLLECTIVE_FCOLLECT, team, dst, src, n, sizeof(T), 0))            \
+  ROW(int, chime_, NAME##_alltoall, (chime_team_t team, T* dst, const T* src, size_t n),           \
+      alltoallmem, (team, dst, src, CHIME_BYTES(n, sizeof(T))),                                    \
+      chime::on_host::move(CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, sizeof(T), 0))
+
+#define CHIME_COLLECTIVE_MEM_ROWS(ROW)                                                             \
+  ROW(int, chime_, broadcastmem,                                                                   \
+      (chime_team_t team, void* dst, const void* src, size_t n, int root),                         \
+      broadcastmem, (team, dst, src, n, root),                                                     \
+      chime::on_host::move(CHIME_COLLECTIVE_BROADCAST, team, dst, src, n, 1, root))                \
+  ROW(int, chime_, fcollectmem, (chime_team_t team, void* dst, const void* src, size_t n),         \
+      fcollectmem, (team, dst, src, n),                                                            \
+      chime::on_host::move(CHIME_COLLECTIVE_FCOLLECT, team, dst, src, n, 1, 0))                    \
+  ROW(int, chime_, alltoallmem, (chime_team_t team, void* dst, const void* src, size_t n),         \
+      alltoallmem, (team, dst, src, n),                                                            \
+      chime::on_host::move(CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, 1, 0))
+
+#define CHIME_REDUCTION_ROWS(NAME, T, OP, TEMPLATE_OP, NUMBER, ROW)                                \
+  ROW(int, chime_, NAME##_##OP##_reduce, (chime_team_t team, T* dst, const T* src, size_t n),      \
+      reduce<chime::TEMPLATE_OP>, (team, dst, src, n),                                             \
+      chime::on_host::reduce(CHIME_COLLECTIVE_REDUCE, NUMBER, team, dst, src, n))                  \
+  ROW(int, chime_, NAME##_##OP##_reducescatter,                                                    \
+      (chime_team_t team, T* dst, const T* src, size_t n),                                         \
+      reducescatter<chime::TEMPLATE_OP>, (team, dst, src, n),                                      \
+      chime::on_host::reduce(CHIME_COLLECTIVE_REDUCESCATTER, NUMBER, team, dst, src, n))
+
+#define CHIME_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                              \
+  CHIME_REDUCTION_ROWS(NAME, T, sum, Sum, CHIME_REDUCE_SUM, ROW)                                   \
+  CHIME_REDUCTION_ROWS(NAME, T, prod, Product, CHIME_REDUCE_PROD, ROW)                             \
+  CHIME_REDUCTION_ROWS(NAME, T, min, Min, CHIME_REDUCE_MIN, ROW)                                   \
+  CHIME_REDUCTION_ROWS(NAME, T, max, Max, CHIME_REDUCE_MAX, ROW)
+
+#define CHIME_BITWISE_REDUCTION_ROWS(NAME, T, ROW)                                                 \
+  CHIME_REDUCTION_ROWS(NAME, T, and, And, CHIME_REDUCE_AND, ROW)                                   \
+  CHIME_REDUCTION_ROWS(NAME, T, or, Or, CHIME_REDUCE_OR, ROW)                                      \
+  CHIME_REDUCTION_ROWS(NAME, T, xor, Xor, CHIME_REDUCE_XOR, ROW)
+
 // ---- On a stream: kernels have no such call -----------------------------------------------------
 
 #define CHIME_STREAM_ROWS(NAME, T, ROW)                                                            \
@@ -366,6 +412,54 @@
   ROW(void, chimex_, NAME##_wait_until_all_vector_on_stream,                                       \
       (T* ivars, size_t n, const int* status, int cmp, T* values, chimex_stream_t stream), , ,     \
       chime::on_host::wait_on_stream(CHIME_WAIT_ALL, ivars, n, status, cmp, values, 1, stream))
+
+#define CHIME_STREAM_COLLECTIVE_MOVE_ROWS(NAME, T, ROW)                                            \
+  ROW(int, chimex_, NAME##_broadcast_on_stream,                                                    \
+      (chime_team_t team, T* dst, const T* src, size_t n, int root, chimex_stream_t stream), , ,   \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_BROADCAST, team, dst, src, n, sizeof(T),     \
+                                     root, stream))                                                \
+  ROW(int, chimex_, NAME##_fcollect_on_stream,                                                     \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_FCOLLECT, team, dst, src, n, sizeof(T), 0,   \
+                                     stream))                                                      \
+  ROW(int, chimex_, NAME##_alltoall_on_stream,                                                     \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, sizeof(T), 0,   \
+                                     stream))
+
+#define CHIME_STREAM_COLLECTIVE_MEM_ROWS(ROW)                                                      \
+  ROW(int, chimex_, broadcastmem_on_stream,                                                        \
+      (chime_team_t team, void* dst, const void* src, size_t n, int root,                          \
+       chimex_stream_t stream), , ,                                                                \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_BROADCAST, team, dst, src, n, 1, root,       \
+                                     stream))                                                      \
+  ROW(int, chimex_, fcollectmem_on_stream,                                                         \
+      (chime_team_t team, void* dst, const void* src, size_t n, chimex_stream_t stream), , ,       \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_FCOLLECT, team, dst, src, n, 1, 0, stream))  \
+  ROW(int, chimex_, alltoallmem_on_stream,                                                         \
+      (chime_team_t team, void* dst, const void* src, size_t n, chimex_stream_t stream), , ,       \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, 1, 0, stream))
+
+#define CHIME_STREAM_REDUCTION_ROWS(NAME, T, OP, NUMBER, ROW)                                      \
+  ROW(int, chimex_, NAME##_##OP##_reduce_on_stream,                                                \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_REDUCE, NUMBER, team, dst, src, n,         \
+                                       stream))                                                    \
+  ROW(int, chimex_, NAME##_##OP##_reducescatter_on_stream,                                         \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_REDUCESCATTER, NUMBER, team, dst, src, n,  \
+                                       stream))
+
+#define CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                       \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, sum, CHIME_REDUCE_SUM, ROW)                                 \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, prod, CHIME_REDUCE_PROD, ROW)                               \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, min, CHIME_REDUCE_MIN, ROW)                                 \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, max, CHIME_REDUCE_MAX, ROW)
+
+#define CHIME_STREAM_BITWISE_REDUCTION_ROWS(NAME, T, ROW)                                          \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, and, CHIME_REDUCE_AND, ROW)                                 \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, or, CHIME_REDUCE_OR, ROW)                                   \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, xor, CHIME_REDUCE_XOR, ROW)
 // clang-format on
 
 // ---- All rows -----------------------------------------------------------------------------------
@@ -374,7 +468,9 @@
 #if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_TYPES
 #define CHIME_FOR_FAMILY_HALF_TYPES CHIME_FOR_HALF_AMO_TYPES
+#define CHIME_FOR_FAMILY_REDUCTION_TYPES CHIME_FOR_REDUCTION_TYPES
 #else
+#define CHIME_FOR_FAMILY_REDUCTION_TYPES CHIME_FOR_REDUCTION_C_TYPES
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_C_TYPES
 #define CHIME_FOR_FAMILY_HALF_TYPES(...)
 #endif
@@ -388,12 +484,19 @@
 #define CHIME_FOR_GROUP_TRANSFERS(ROW)                \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_PUT_GET_ROWS, ROW) \
   CHIME_FOR_SIZED_TRANSFERS(ROW)
-#define CHIME_FOR_GROUP_MEETINGS(ROW) \
-  CHIME_SIGNAL_WAIT_ROWS(ROW)         \
-  CHIME_COLLECTIVE_ROWS(ROW)
+#define CHIME_FOR_UNTYPED_GROUP_MEETINGS(ROW) \
+  CHIME_SIGNAL_WAIT_ROWS(ROW)                 \
+  CHIME_COLLECTIVE_ROWS(ROW)                  \
+  CHIME_COLLECTIVE_MEM_ROWS(ROW)
+// Collectives with a type in their names.
+#define CHIME_FOR_TYPED_COLLECTIVES(ROW)                                 \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_COLLECTIVE_MOVE_ROWS, ROW)            \
+  CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_ARITHMETIC_REDUCTION_ROWS, ROW) \
+  CHIME_FOR_BITWISE_REDUCTION_TYPES(CHIME_BITWISE_REDUCTION_ROWS, ROW)
 #define CHIME_FOR_GROUP_OPERATIONS(ROW) \
   CHIME_FOR_GROUP_TRANSFERS(ROW)        \
-  CHIME_FOR_GROUP_MEETINGS(ROW)
+  CHIME_FOR_UNTYPED_GROUP_MEETINGS(ROW) \
+  CHIME_FOR_TYPED_COLLECTIVES(ROW)
 
 // Operations of a thread alone.
 #define CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW) \
@@ -417,10 +520,15 @@
   CHIME_FOR_WAIT_TYPES(CHIME_WAIT_TIMEOUT_ROWS, ROW)
 
 // Operations of the host alone.
-#define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW) CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW)
-#define CHIME_FOR_STREAM_OPERATIONS(ROW)             \
-  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW) \
-  CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)             \
-  CHIME_FOR_WAIT_TYPES(CHIME_STREAM_WAIT_ROWS, ROW)
+#define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)     \
+  CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW) \
+  CHIME_STREAM_COLLECTIVE_MEM_ROWS(ROW)
+#define CHIME_FOR_STREAM_OPERATIONS(ROW)                                        \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW)                            \
+  CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)                                        \
+  CHIME_FOR_WAIT_TYPES(CHIME_STREAM_WAIT_ROWS, ROW)                             \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_COLLECTIVE_MOVE_ROWS, ROW)            \
+  CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS, ROW) \
+  CHIME_FOR_BITWISE_REDUCTION_TYPES(CHIME_STREAM_BITWISE_REDUCTION_ROWS, ROW)
 
 #endif  // CHIME_FAMILIES_H_

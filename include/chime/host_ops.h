@@ -116,6 +116,51 @@ CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
 // chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
 
+// ---- Collectives that move data -----------------------------------------------------------------
+
+enum {
+  CHIME_COLLECTIVE_BROADCAST = 0,
+  CHIME_COLLECTIVE_FCOLLECT = 1,
+  CHIME_COLLECTIVE_ALLTOALL = 2,
+  CHIME_COLLECTIVE_REDUCE = 3,
+  CHIME_COLLECTIVE_REDUCESCATTER = 4
+};
+enum {
+  CHIME_REDUCE_SUM = 0,
+  CHIME_REDUCE_PROD = 1,
+  CHIME_REDUCE_MIN = 2,
+  CHIME_REDUCE_MAX = 3,
+  CHIME_REDUCE_AND = 4,
+  CHIME_REDUCE_OR = 5,
+  CHIME_REDUCE_XOR = 6
+};
+// What the elements of a reduction are.
+enum {
+  CHIME_ELEMENT_INT = 0,
+  CHIME_ELEMENT_UINT = 1,
+  CHIME_ELEMENT_FLOAT = 2,    // of 2, 4 or 8 bytes
+  CHIME_ELEMENT_BFLOAT16 = 3  // of 2 bytes
+};
+
+// A collective of a team, by the calling thread.
+typedef struct chime_collective_request {
+  int kind;           // CHIME_COLLECTIVE_*
+  chime_team_t team;  // with its lane
+  void* dst;          // symmetric
+  const void* src;
+  size_t n;     // elements, of alltoall, fcollect and reducescatter those of one member
+  int bytes;    // of an element
+  int root;     // of a broadcast
+  int op;       // of a reduction: CHIME_REDUCE_*
+  int element;  // of a reduction: CHIME_ELEMENT_*
+} chime_collective_request;
+
+// Returns a chimex_status.
+CHIME_EXPORT int chime_host_collective(const chime_collective_request* request);
+// The same when the stream gets there; the status says whether it was accepted.
+CHIME_EXPORT int chime_host_collective_on_stream(const chime_collective_request* request,
+                                                 chimex_stream_t stream);
+
 // ---- On a stream --------------------------------------------------------------------------------
 
 // The same when the stream gets there. p reads `*value` during the call. g waits for the stream and

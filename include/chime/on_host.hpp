@@ -107,6 +107,61 @@ int wait_timeout(const T* element, int cmp, const T* value, std::uint64_t timeou
   return chime_host_wait_timeout(&request, timeout_ns);
 }
 
+// ---- Collectives --------------------------------------------------------------------------------
+
+inline chime_collective_request request_to_move(int kind, chime_team_t team, void* dst,
+                                                const void* src, std::size_t n, std::size_t size,
+                                                int root) {
+  chime_collective_request request = {};
+  request.kind = kind;
+  request.team = team;
+  request.dst = dst;
+  request.src = src;
+  request.n = n;
+  request.bytes = static_cast<int>(size);
+  request.root = root;
+  return request;
+}
+inline int move(int kind, chime_team_t team, void* dst, const void* src, std::size_t n,
+                std::size_t size, int root) {
+  const chime_collective_request request = request_to_move(kind, team, dst, src, n, size, root);
+  return chime_host_collective(&request);
+}
+inline int move_on_stream(int kind, chime_team_t team, void* dst, const void* src, std::size_t n,
+                          std::size_t size, int root, chimex_stream_t stream) {
+  const chime_collective_request request = request_to_move(kind, team, dst, src, n, size, root);
+  return chime_host_collective_on_stream(&request, stream);
+}
+
+// 16 bits of another format than half's; device/forms.cuh says of which type.
+template <class T>
+inline constexpr bool kIsBfloat16 = false;
+
+template <class T>
+constexpr int element_of() {
+  if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
+  return kIsBfloat16<T> ? CHIME_ELEMENT_BFLOAT16 : CHIME_ELEMENT_FLOAT;
+}
+template <class T>
+chime_collective_request request_to_reduce(int kind, int op, chime_team_t team, T* dst,
+                                           const T* src, std::size_t n) {
+  chime_collective_request request = request_to_move(kind, team, dst, src, n, sizeof(T), 0);
+  request.op = op;
+  request.element = element_of<T>();
+  return request;
+}
+template <class T>
+int reduce(int kind, int op, chime_team_t team, T* dst, const T* src, std::size_t n) {
+  const chime_collective_request request = request_to_reduce(kind, op, team, dst, src, n);
+  return chime_host_collective(&request);
+}
+template <class T>
+int reduce_on_stream(int kind, int op, chime_team_t team, T* dst, const T* src, std::size_t n,
+                     chimex_stream_t stream) {
+  const chime_collective_request request = request_to_reduce(kind, op, team, dst, src, n);
+  return chime_host_collective_on_stream(&request, stream);
+}
+
 }  // namespace chime::on_host
 
 #endif  // CHIME_ON_HOST_HPP_

@@ -122,6 +122,38 @@ typedef struct {
   X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)    \
   X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
 
+// Reduction types, as NVSHMEM has them. Used by: and, or, xor of reduce and reducescatter; sum,
+// prod, min and max have those of arithmetic, too.
+#define CHIME_FOR_BITWISE_REDUCTION_TYPES(X, ...)             \
+  X(uchar, unsigned char __VA_OPT__(, ) __VA_ARGS__)          \
+  X(ushort, unsigned short __VA_OPT__(, ) __VA_ARGS__)        \
+  X(uint, unsigned int __VA_OPT__(, ) __VA_ARGS__)            \
+  X(ulong, unsigned long __VA_OPT__(, ) __VA_ARGS__)          \
+  X(ulonglong, unsigned long long __VA_OPT__(, ) __VA_ARGS__) \
+  X(int8, int8_t __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(int16, int16_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(int32, int32_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(int64, int64_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint8, uint8_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint16, uint16_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(uint32, uint32_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(uint64, uint64_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(size, size_t __VA_OPT__(, ) __VA_ARGS__)
+#define CHIME_FOR_REDUCTION_C_TYPES(X, ...)                       \
+  CHIME_FOR_BITWISE_REDUCTION_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(char, char __VA_OPT__(, ) __VA_ARGS__)                        \
+  X(schar, signed char __VA_OPT__(, ) __VA_ARGS__)                \
+  X(short, short __VA_OPT__(, ) __VA_ARGS__)                      \
+  X(int, int __VA_OPT__(, ) __VA_ARGS__)                          \
+  X(long, long __VA_OPT__(, ) __VA_ARGS__)                        \
+  X(longlong, long long __VA_OPT__(, ) __VA_ARGS__)               \
+  X(float, float __VA_OPT__(, ) __VA_ARGS__)                      \
+  X(double, double __VA_OPT__(, ) __VA_ARGS__)
+#define CHIME_FOR_REDUCTION_TYPES(X, ...)                   \
+  CHIME_FOR_REDUCTION_C_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)          \
+  X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
+
 // RMA by the size of an element: X(BITS, BYTES). Used by: put8..put128, get8..get128, iput, iget,
 // put_signal.
 #define CHIME_FOR_RMA_SIZES(X, ...)   \

@@ -26,8 +26,9 @@ namespace used {
 // Four ways to say a name, and one function.
 template <class A, class B, class C, class D>
 constexpr bool are_one = std::is_pointer_v<A> && std::is_same_v<A, B> && std::is_same_v<A, C> && std::is_same_v<A, D>;
-#define CHECK(NAME, FIRST, SECOND) \\
-  static_assert(are_one<decltype(&TWICE(NAME)), decltype(&::NAME), decltype(&used::NAME), decltype(&PASTE(FIRST, SECOND))>)
+#define CHECK(NAME, FIRST, SECOND, ...) \\
+  static_assert(are_one<decltype(&TWICE(NAME) __VA_ARGS__), decltype(&::NAME __VA_ARGS__), decltype(&used::NAME __VA_ARGS__), \\
+                        decltype(&PASTE(FIRST, SECOND) __VA_ARGS__)>)
 %(checks)s
 
 int main() {
@@ -78,7 +79,8 @@ def cpp():
     return CPP % {
         "macros": MACROS,
         "used": "\n".join(f"using ::{name};" for name in claimed),
-        "checks": "\n".join("CHECK({}, {}, {});".format(name, *parts(name)) for name in claimed),
+        "checks": "\n".join("CHECK({}, {}, {}, {});".format(name, *parts(name), "<>" if names.LAZY.match(name) else "")
+                            for name in claimed),
     }
 
 

@@ -8,6 +8,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Names that only kernels call; names whose type C lacks.
 DEVICE_ONLY = re.compile(r"nvshmemx_\w+_(warp|warpgroup|block)$|nvshmemx_(give|release)_smem$")
 NO_C = re.compile(r"nvshmemx?_(half|bfloat16)_|nvshmemx_collective_launch(_attr|_query_gridsize)?$")
+# Functions that are templates of no argument in C++ (device/forms.cuh).
+LAZY = re.compile(r"nvshmemx?_\w+_(broadcast|fcollect|alltoall|reduce|reducescatter)(_warp|_block)?$")
 
 
 def all_names():

@@ -70,6 +70,12 @@ class Ops<Path::kNic> {
     if (put.until == Until::kLocal) end_together(g);  // any member may reuse the source
   }
 
+  // Where writes arrive in any order, a signal behind data is an atomic, or waits for the data.
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void put_in_turn(Group g, const Put& put, const SignalUpdate& signal) const {
+    put_signal<kLeast>(g, put, signal);
+  }
+
   // After the requests that are in the queue, if the queue keeps order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal).ok());

@@ -73,6 +73,12 @@ class Ops<Path::kP2p> {
     if (g.is_leader()) announce(signal);
   }
 
+  // The same; signals of one sender by one channel reach the word in the order of the calls.
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void put_in_turn(Group g, const Put& put, const SignalUpdate& signal) const {
+    put_signal<kLeast>(g, put, signal);
+  }
+
   // Without order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     if (signal.op == SignalOp::kAdd) {

@@ -134,6 +134,12 @@ class Ops<Path::kProxy> {
     if (put.until == Until::kLocal) end_together(g);  // any member may reuse the source
   }
 
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void put_in_turn(Group g, const Put& put, const SignalUpdate& signal) const {
+    if (g.is_leader()) fifo::await_turn_of_signals(ctx_, fifo_, pe_);
+    put_signal<kLeast>(g, put, signal);
+  }
+
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     fifo::amo(ctx_, fifo_, pe_, signal.word, fifo::amo_of(signal.op), sizeof(signal.value),
               signal.value);

@@ -208,10 +208,15 @@ CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& fifo,
                      sizeof(signal.value), signal.value);
 }
 
+// Until no later signal can overtake one that was sent before. False: requests to the peer fail.
+CHIME_DEVICE bool await_turn_of_signals(const Context& ctx, Channel& fifo, int pe) {
+  const bool is_ordered = (channel::head_of(fifo).flags & abi::kProxyUnorderedAtomics) == 0;
+  return is_ordered || await_done(ctx, fifo, pe, channel::target(fifo));
+}
+
 // A signal that overtakes no earlier one: a barrier's counters must not go back.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& fifo, const SignalUpdate& signal, int pe) {
-  const bool is_ordered = (channel::head_of(fifo).flags & abi::kProxyUnorderedAtomics) == 0;
-  if (!is_ordered && !await_done(ctx, fifo, pe, channel::target(fifo))) return false;
+  if (!await_turn_of_signals(ctx, fifo, pe)) return false;
   const Ticket ticket = write_signal(ctx, Thread{}, fifo, signal, pe);
   if (ticket.ok()) channel::note_announcement(fifo, ticket.target);
   return ticket.ok();

@@ -31,7 +31,8 @@ void check_bounds(const Heap& heap, const void* address, std::size_t bytes, int 
 
 std::size_t offset_of(const Heap& heap, const void* address, std::size_t bytes, int pe) {
   auto offset = heap.offset_of(address);
-  if (!offset || bytes > heap.bytes() - *offset)
+  const std::size_t end = heap.program_bytes();
+  if (!offset || *offset >= end || bytes > end - *offset)
     throw Error("", CHIMEX_ERR_INVALID, heap.why_outside(address, bytes));
   check_bounds(heap, address, bytes, pe);
   return *offset;

@@ -63,7 +63,12 @@
   X(kBarrier, "chime_barrier")                                   \
   X(kTeamSync, "chime_team_sync")                                \
   X(kTeamPtr, "chime_team_ptr")                                  \
-  X(kTeamSplit, "chime_team_split")
+  X(kTeamSplit, "chime_team_split")                              \
+  X(kReduce, "chime_reduce")                                     \
+  X(kReducescatter, "chime_reducescatter")                       \
+  X(kBroadcast, "chime_broadcast")                               \
+  X(kFcollect, "chime_fcollect")                                 \
+  X(kAlltoall, "chime_alltoall")
 
 namespace chime {
 

@@ -33,6 +33,8 @@ enum class Fault : std::uint16_t {
   kNoMemory = 7,    // the address: this PE has no memory there (null, or near it)
   kTeamFailed = 8,  // `expected`: this team meets no more; an earlier call failed by the status
   kTeamInUse = 9,   // `expected`: another thread of this PE meets in this lane of the team
+  kRoot = 10,       // `expected`: it is no member of the team `seen`
+  kUnalike = 11,    // `expected`: the PE, of this team, makes another call in this lane
 };
 
 namespace abi {
@@ -84,8 +86,8 @@ struct Pe {
   std::int32_t n_pes = 0;
   std::int32_t node_my_pe = -1;  // among the PEs of its node, in the order of their numbers
   std::int32_t node_n_pes = 0;
-  std::byte* heap = nullptr;  // this PE's symmetric heap, as its device code addresses it
-  std::uint64_t heap_bytes = 0;
+  std::byte* heap = nullptr;     // this PE's symmetric heap, as its device code addresses it
+  std::uint64_t heap_bytes = 0;  // without Chime's own memory behind the program's (team.h)
   std::byte* const* peer_heap =
       nullptr;  // [n_pes] where each PE's heap is mapped here; null = not mapped
   const std::uint64_t* dead = nullptr;  // a bit for each PE that is gone, for ever; set before

@@ -21,7 +21,12 @@ struct alignas(128) SyncArea {
   // Likewise in the area in which members agree. Owner: the PE itself, by compare-and-swap.
   std::uint64_t failed;
   std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
-  std::uint32_t reserved[27];
+  std::uint32_t reserved0;
+  // Of the last round in which members sent each other data, and of the last that was a turn
+  // (device/coll/exchange.cuh). Owner: as of epoch.
+  std::uint64_t round;
+  std::uint64_t turn;
+  std::uint32_t reserved[22];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];
@@ -53,13 +58,21 @@ struct Team {
 };
 static_assert(sizeof(Team) == 56);
 
-// All teams of this PE. Owner: the host; an entry changes only while no call uses its team.
+// All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
+// no call uses its team.
 struct Teams {
   const Team* entries = nullptr;  // [count]; in memory of the device
   std::int32_t count = 0;
   std::int32_t lanes = 0;  // of each team
+  // For data that members send each other, by index and lane, at the same offset of each member's
+  // heap: for each rank the number of the last round in which that member has sent to this PE
+  // (owner: that member), and what it has sent.
+  std::byte* arrivals = nullptr;     // arrivals_bytes a lane
+  std::byte* scratch = nullptr;      // scratch_bytes a lane
+  std::uint32_t arrivals_bytes = 0;  // of a lane
+  std::uint32_t scratch_bytes = 0;   // of a lane: two halves
 };
-static_assert(sizeof(Teams) == 16);
+static_assert(sizeof(Teams) == 40);
 
 }  // namespace chime::abi
 

@@ -274,6 +274,12 @@ void go_on_as_a_team(Words* words) {
   fails_at_once([] { REQUIRE(chime_barrier(teams.whole) == CHIMEX_ERR_PEER_DEAD); });
   meet_as_a_pair(teams.pair);
   fails_at_once([] { REQUIRE(chime_team_sync(chimex_team_lane(teams.whole, 3)) != CHIMEX_OK); });
+  // Data moves among the survivors, and not among those that had the dead PE.
+  std::uint64_t* const word = &words->data[kVictim];
+  fails_at_once([&] { REQUIRE(chime_uint64_sum_reduce(teams.whole, word, word, 1) != CHIMEX_OK); });
+  chimex_clear_last_error();
+  REQUIRE(chime_uint64_sum_reduce(teams.pair, word, word, 1) == CHIMEX_OK);
+  REQUIRE(chime_uint64_broadcast(teams.pair, word, word, 1, 1) == CHIMEX_OK);
   exec::launch({.grid = 1, .block = 1, .cooperative = true}, meet_often, teams.pair, &words->never);
   REQUIRE(exec::device_synchronize() == CHIMEX_OK);
   REQUIRE(read(words).never == 100);

@@ -469,8 +469,8 @@ refuses() {
   refused __managed__ '__device__ __managed__ int shared_by_all[2] = {1, 2};' 'int main() {}'
   [ "$(grep -c 'error:' errors)" = 1 ] || fail "__managed__ is one error: $(cat errors)"
   refused cudaGraphCreate 'int main() { cudaGraphCreate(0, 0); }'
-  refused nvshmem_float_sum_reduce '#include <nvshmem.h>' 'int main() { nvshmem_float_sum_reduce(NVSHMEM_TEAM_WORLD, 0, 0, 1); }'
-  grep -q 'nvshmem_float_sum_reduce: no such name of NVSHMEM.s is there' errors || fail "a name of NVSHMEM's that is not there: $(cat errors)"
+  refused nvshmemx_qp_quiet '#include <nvshmem.h>' 'int main() { nvshmemx_qp_quiet(0); }'
+  grep -q 'nvshmemx_qp_quiet: no such name of NVSHMEM.s is there' errors || fail "a name of NVSHMEM's that is not there: $(cat errors)"
   refused 'kernels that launch' '__global__ void inner() {}' '__global__ void outer() { inner<<<1, 1>>>(); }' 'int main() {}'
   refused cudaNoSuchCall 'int main() { return cudaNoSuchCall(); }'
   refused __vabsdiffu4 '__global__ void k(unsigned* p) { *p = __vabsdiffu4(p[0], p[1]); }' 'int main() {}'

@@ -57,6 +57,8 @@ std::function<void()> launch_of(LibraryKernel kernel, void** arguments) {
           before_update_on_gpu(call.updates[i].word);
         chime_library_update(call);
       };
+    case LibraryKernel::kCollect:
+      return with_call(chime_library_collect, arguments);
     case LibraryKernel::kUpdateByNic:
       return with_call(chime_library_update_by_nic, arguments);
   }

@@ -14,7 +14,7 @@
 namespace chime::host {
 namespace {
 
-constexpr TeamTable::Shape kShape = {.teams = 100, .lanes = 3, .n_pes = 6};
+constexpr TeamTable::Shape kShape = {.teams = 100, .lanes = 3, .n_pes = 6, .asked_scratch = 1024};
 constexpr int kMe = 4;
 
 class Table : public testing::Test {
@@ -28,7 +28,7 @@ class Table : public testing::Test {
   }
 
   std::unique_ptr<Gpu> gpu = open_gpu_on_cpu();
-  Heap heap{*gpu, std::size_t{1} << 20, kShape.heap_bytes()};
+  Heap heap{*gpu, std::size_t{1} << 20, {kShape.heap_bytes(), kShape.zero_bytes()}};
   TeamTable table{*gpu, heap.own_memory(), kShape, kMe};
 };
 

@@ -1,0 +1,161 @@
+// How values of members become one: the operations of reductions, and the order in which a team's
+// values are combined.
+//
+// The order depends on the number of values alone: neighbours in pairs, then pairs of pairs, as a
+// tree; so a result is the same to the bit by every path and algorithm.
+#ifndef CHIME_DEVICE_COLL_COMBINE_CUH_
+#define CHIME_DEVICE_COLL_COMBINE_CUH_
+
+#include <type_traits>
+
+#include "chime/device/exec/exec.cuh"
+
+namespace chime {
+
+namespace detail {
+
+// What sums and products of a type are computed in: integers wrap, as those without a sign do, and
+// 16-bit floating point is rounded at the end alone.
+template <class T>
+CHIME_DEVICE constexpr auto widened(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<std::common_type_t<Unsigned, unsigned>>(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return value;
+  } else {
+    return static_cast<float>(value);
+  }
+}
+template <class T>
+using Widened = decltype(widened(T{}));
+
+template <class T>
+CHIME_DEVICE constexpr bool is_nan(T value) {
+  if constexpr (std::is_integral_v<T>) return false;
+  return value != value;
+}
+
+}  // namespace detail
+
+// An operation: `In<T>` is the type in which values of type T are combined.
+struct Sum {
+  template <class T>
+  using In = detail::Widened<T>;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return a + b;
+  }
+};
+struct Product {
+  template <class T>
+  using In = detail::Widened<T>;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return a * b;
+  }
+};
+
+// NaN if one of the values is.
+template <class T>
+using Compared = std::conditional_t<std::is_integral_v<T>, T, detail::Widened<T>>;
+struct Min {
+  template <class T>
+  using In = Compared<T>;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return detail::is_nan(a) || a < b ? a : b;
+  }
+};
+struct Max {
+  template <class T>
+  using In = Compared<T>;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return detail::is_nan(a) || a > b ? a : b;
+  }
+};
+
+// For integers alone.
+struct And {
+  template <class T>
+  using In = T;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return static_cast<A>(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  using In = T;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return static_cast<A>(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  using In = T;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return static_cast<A>(a ^ b);
+  }
+};
+
+namespace detail {
+
+// Trees of up to 2^kLevels values; of more than that, such trees are combined one after another.
+inline constexpr int kLevels = 10;
+
+// Partial results: level L has that of the last 2^L values that were not yet combined further, as
+// bit L of their number says. Indexed by constants alone, so that they are registers.
+template <class Op, class A>
+class Tree {
+ public:
+  CHIME_DEVICE void add(A value) { carry<0>(value); }
+
+  // REQUIRES: a value was added.
+  CHIME_DEVICE A result() const { return rest<0>(false, A{}); }
+
+ private:
+  template <int kLevel>
+  CHIME_DEVICE void carry(A value) {
+    if constexpr (kLevel == kLevels) {
+      partial_[kLevel] = (count_ >> kLevel) == 0 ? value : Op::apply(partial_[kLevel], value);
+      count_ = ((count_ >> kLevel) + 1) << kLevel;
+    } else if ((count_ >> kLevel & 1) != 0) {
+      carry<kLevel + 1>(Op::apply(partial_[kLevel], value));
+    } else {
+      partial_[kLevel] = value;
+      count_ = ((count_ >> kLevel) | 1) << kLevel;
+    }
+  }
+  template <int kLevel>
+  CHIME_DEVICE A rest(bool has_value, A value) const {
+    const bool has_partial =
+        kLevel == kLevels ? (count_ >> kLevel) != 0 : (count_ >> kLevel & 1) != 0;
+    if (has_partial) value = has_value ? Op::apply(partial_[kLevel], value) : partial_[kLevel];
+    if constexpr (kLevel == kLevels) {
+      return value;
+    } else {
+      return rest<kLevel + 1>(has_value || has_partial, value);
+    }
+  }
+
+  unsigned count_ = 0;
+  A partial_[kLevels + 1] = {};
+};
+
+// `value(i)`, of type T, for i from 0 to count - 1. REQUIRES: count > 0.
+template <class T, class Op, class Value>
+CHIME_DEVICE T combined(unsigned count, Value value) {
+  using A = typename Op::template In<T>;
+  Tree<Op, A> tree;
+  for (unsigned i = 0; i < count; ++i) tree.add(static_cast<A>(value(i)));
+  return static_cast<T>(tree.result());
+}
+
+}  // namespace detail
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_COLL_COMBINE_CUH_

@@ -1,0 +1,107 @@
+// A CollectCall as device code carries it out: in a kernel of the library, or by the host on the
+// CPU device. Reductions have one copy of the transport: the type of elements and the operation are
+// looked up where slots are combined.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "chime/device/coll/move.cuh"
+#include "chime/device/coll/reduce.cuh"
+#include "host/gpu/library_kernel.hpp"
+
+namespace chime::host {
+
+inline constexpr Operation kCollectives[] = {Operation::kBroadcast, Operation::kFcollect,
+                                             Operation::kAlltoall, Operation::kReduce,
+                                             Operation::kReducescatter};
+
+// For a call that does not exist, that of some other one.
+inline unsigned kind_of(const chime_collective_request& request) {
+  return static_cast<unsigned>(request.kind) % std::size(kCollectives);
+}
+
+inline bool is_reduction(const chime_collective_request& request) {
+  return request.kind == CHIME_COLLECTIVE_REDUCE || request.kind == CHIME_COLLECTIVE_REDUCESCATTER;
+}
+inline bool collective_exists(const chime_collective_request& request) {
+  const bool is_bitwise = request.op >= CHIME_REDUCE_AND;
+  const bool is_integer = request.element <= CHIME_ELEMENT_UINT;
+  return request.bytes > 0 && request.bytes <= 16 && request.kind >= CHIME_COLLECTIVE_BROADCAST &&
+         request.kind <= CHIME_COLLECTIVE_REDUCESCATTER &&
+         (!is_reduction(request) ||
+          (request.op >= CHIME_REDUCE_SUM && request.op <= CHIME_REDUCE_XOR &&
+           (!is_bitwise || is_integer)));
+}
+
+class CombineAsAsked {
+ public:
+  CHIME_DEVICE explicit CombineAsAsked(const chime_collective_request& request)
+      : op_(request.op), element_(request.element), bytes_(request.bytes) {}
+
+  CHIME_DEVICE std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
+
+  template <class Group, class Element>
+  CHIME_DEVICE void operator()(Group g, std::byte* dst, std::size_t count, unsigned members,
+                               Element element) const {
+    const auto in = [&]<class T>(T) { combine_in<T>(g, dst, count, members, element); };
+    if (element_ == CHIME_ELEMENT_BFLOAT16) return in(exec::bfloat16{});
+    if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 2) return in(exec::half{});
+    if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 4) return in(float{});
+    if (element_ == CHIME_ELEMENT_FLOAT) return in(double{});
+    if (element_ == CHIME_ELEMENT_INT && bytes_ == 1) return in(std::int8_t{});
+    if (element_ == CHIME_ELEMENT_INT && bytes_ == 2) return in(std::int16_t{});
+    if (element_ == CHIME_ELEMENT_INT && bytes_ == 4) return in(std::int32_t{});
+    if (element_ == CHIME_ELEMENT_INT) return in(std::int64_t{});
+    if (bytes_ == 1) return in(std::uint8_t{});
+    if (bytes_ == 2) return in(std::uint16_t{});
+    if (bytes_ == 4) return in(std::uint32_t{});
+    in(std::uint64_t{});
+  }
+
+ private:
+  template <class T, class Group, class Element>
+  CHIME_DEVICE void combine_in(Group g, std::byte* dst, std::size_t count, unsigned members,
+                               Element element) const {
+    const auto by = [&]<class Op>(Op) {
+      chime::detail::CombineBy<Op, T>{}(g, dst, count, members, element);
+    };
+    if (op_ == CHIME_REDUCE_SUM) return by(Sum{});
+    if (op_ == CHIME_REDUCE_PROD) return by(Product{});
+    if (op_ == CHIME_REDUCE_MIN) return by(Min{});
+    if (op_ == CHIME_REDUCE_MAX) return by(Max{});
+    if constexpr (std::is_integral_v<T>) {
+      if (op_ == CHIME_REDUCE_AND) return by(And{});
+      if (op_ == CHIME_REDUCE_OR) return by(Or{});
+      by(Xor{});
+    }
+  }
+
+  const int op_, element_, bytes_;
+};
+
+// By all members of the group. REQUIRES: collective_exists(request).
+template <class Group>
+CHIME_DEVICE void collect(const Context& ctx, Group g, const chime_collective_request& request) {
+  const std::size_t bytes = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
+  const chime::detail::Reduction all = {static_cast<std::byte*>(request.dst),
+                                        static_cast<const std::byte*>(request.src), request.n};
+  switch (request.kind) {
+    case CHIME_COLLECTIVE_BROADCAST:
+      broadcastmem(ctx, g, request.team, request.dst, request.src, bytes, request.root);
+      return;
+    case CHIME_COLLECTIVE_FCOLLECT:
+      fcollectmem(ctx, g, request.team, request.dst, request.src, bytes);
+      return;
+    case CHIME_COLLECTIVE_ALLTOALL:
+      alltoallmem(ctx, g, request.team, request.dst, request.src, bytes);
+      return;
+    case CHIME_COLLECTIVE_REDUCE:
+      chime::detail::reduce_by(ctx, g, request.team, CombineAsAsked(request), all);
+      return;
+    default:
+      chime::detail::reducescatter_by(ctx, g, request.team, CombineAsAsked(request), all);
+  }
+}
+
+}  // namespace chime::host

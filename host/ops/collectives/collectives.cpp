@@ -1,0 +1,61 @@
+// Collectives of the host that move data, in the calling thread (chime/host_ops.h). Those on
+// streams: stream.cpp.
+#include <fmt/format.h>
+
+#define CHIME_HOST_ONLY
+#include "chime/abi/launch_status.h"
+#include "chime/chime.h"
+#include "chime/host_ops.h"
+#include "host/errors/error.hpp"
+#include "host/ops/collectives/collect.cuh"
+#include "host/ops/collectives/collectives.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
+#include "host/ops/gpu/kernel_call.hpp"
+#include "host/ops/run.hpp"
+#include "host/ops/teams.hpp"
+
+namespace chime::host {
+
+namespace {
+
+// On a GPU a kernel does the work.
+void check_is_reached(const Runtime& runtime, const char* what, const void* memory,
+                      std::size_t bytes) {
+  if (bytes != 0 && !by_kernel::kernels_take(runtime, memory, bytes))
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("kernels do not reach the {}, {}; take symmetric memory, or other "
+                            "memory of the device",
+                            what, fmt::ptr(memory)));
+}
+
+}  // namespace
+
+void check_collective(Runtime& runtime, const chime_collective_request& request) {
+  if (!collective_exists(request))
+    throw Error("", CHIMEX_ERR_INVALID, "there is no such collective, operation or element");
+  const KnownTeam team = known_team(runtime, kCollectives[kind_of(request)], request.team);
+  if (!runtime.device->gpu->is_cpu()) {
+    const std::size_t share = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
+    const bool is_read = request.kind != CHIME_COLLECTIVE_BROADCAST || request.root == team.my_rank;
+    check_is_reached(runtime, "destination", request.dst, share);
+    if (is_read) check_is_reached(runtime, "source", request.src, share);
+  }
+}
+
+}  // namespace chime::host
+
+using namespace chime::host;  // NOLINT: this file only forwards into it
+
+extern "C" int chime_host_collective(const chime_collective_request* request) {
+  chime::exec::detail::tell_unseen_launch_errors();
+  const chime::Operation operation = kCollectives[kind_of(*request)];
+  return status_of(operation, [=] {
+    check_collective(ready_runtime(), *request);
+    run(
+        operation, Checks::kAsTheJobSays,
+        [&](const chime::Context& ctx) { collect(ctx, chime::Thread{}, *request); },
+        [&](Runtime& runtime) {
+          KernelCall(runtime).run(LibraryKernel::kCollect, CollectCall{*request});
+        });
+  });
+}

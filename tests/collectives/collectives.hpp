@@ -1,0 +1,60 @@
+// What members bring to a collective, and what they ought to get: computed by the test alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "support/typed.hpp"
+#include "teams/teams.hpp"
+
+namespace chime::tests {
+
+template <class Group>
+inline constexpr unsigned kGroupThreads = 1;
+template <>
+inline constexpr unsigned kGroupThreads<Warp> = 32;
+template <>
+inline constexpr unsigned kGroupThreads<Block> = 70;
+
+// Element i of PE `pe`: other ones in each round, and of an order that matters to floating point.
+template <class T>
+T brought(int pe, std::size_t i, int round) {
+  const auto mixed =
+      (static_cast<std::uint32_t>(pe) * 2654435761u ^ static_cast<std::uint32_t>(i) * 40503u ^
+       static_cast<std::uint32_t>(round) * 97u) >>
+      7;
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(mixed);
+  return static_cast<T>(static_cast<float>(mixed % 2048) / 64.0f - 7.0f);
+}
+template <class T>
+std::vector<T> brought_by(int pe, std::size_t count, int round) {
+  std::vector<T> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(brought<T>(pe, i, round));
+  return all;
+}
+
+// Neighbours in pairs, then pairs of pairs; who has no partner waits for the next level.
+template <class A, class Apply>
+A in_a_tree(std::vector<A> values, Apply apply) {
+  while (values.size() > 1) {
+    std::vector<A> next;
+    for (std::size_t i = 0; i < values.size(); i += 2)
+      next.push_back(i + 1 < values.size() ? apply(values[i], values[i + 1]) : values[i]);
+    values = next;
+  }
+  return values[0];
+}
+
+// A team may have members that this PE is not one of. All PEs go through the same teams.
+template <class Body>
+void for_each_team(Pe& pe, Body body) {
+  for (const Shape& shape : shapes_of(pe.size())) {
+    const Made team(CHIME_TEAM_WORLD, shape);
+    SCOPED_TRACE("team " + shape.name);
+    body(static_cast<chime_team_t>(team), shape.pes());
+    pe.barrier();
+  }
+}
+
+}  // namespace chime::tests

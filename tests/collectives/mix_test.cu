@@ -1,0 +1,130 @@
+// Calls of all kinds one after another in a lane, and in several lanes at once: by kernels that do
+// not wait for each other in between.
+#include "chime/device/coll/move.cuh"
+#include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/team.cuh"
+#include "collectives/collectives.hpp"
+
+namespace chime::tests {
+namespace {
+
+constexpr int kCalls = 60;
+// Elements a member: a message that a request does not carry by itself.
+constexpr unsigned kWords = 40;
+
+// What a block has on each PE: a source and a destination for each call, because a member that is
+// ahead may write for the next one.
+struct Room {
+  std::uint64_t src[kCalls][kWords * 8];
+  std::uint64_t dst[kCalls][kWords * 8];
+};
+
+CHIME_DEVICE std::uint64_t element(int call, int member, unsigned i) {
+  return static_cast<std::uint64_t>(call) * 1000003 + static_cast<unsigned>(member) * 1009 + i;
+}
+
+// Reads a result, and overwrites what it came from: it may change when the call has returned.
+template <class Group, class Expected>
+CHIME_DEVICE unsigned take(Group g, std::uint64_t* src, unsigned sources, const std::uint64_t* dst,
+                           unsigned results, Expected expected) {
+  unsigned wrong = 0;
+  for (unsigned i = g.rank(); i < results; i += g.size()) wrong += dst[i] != expected(i);
+  for (unsigned i = g.rank(); i < sources; i += g.size()) src[i] = ~std::uint64_t{0};
+  g.sync();
+  return wrong;
+}
+
+// The kinds take turns. Team members are all PEs, in the order of their numbers.
+template <class Group>
+CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t team, Room& room,
+                                int call, int n) {
+  const int me = team_my_pe(context, team);
+  std::uint64_t* const src = room.src[call];
+  std::uint64_t* const dst = room.dst[call];
+  const auto members = static_cast<unsigned>(n);
+  const unsigned all = kWords * members;
+  for (unsigned i = g.rank(); i < all; i += g.size()) src[i] = element(call, me, i);
+  constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
+  int status = CHIMEX_OK;
+  unsigned wrong = 0;
+  switch (call % 6) {
+    case 0:
+      status = reduce<Sum>(context, g, team, dst, src, kWords);
+      wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) {
+        std::uint64_t sum = 0;
+        for (int member = 0; member < n; ++member) sum += element(call, member, i);
+        return sum;
+      });
+      break;
+    case 1: {
+      const int root = call / 6 % n;
+      status = broadcastmem(context, g, team, dst, src, kBytes, root);
+      wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) { return element(call, root, i); });
+      break;
+    }
+    case 2:
+      status = alltoallmem(context, g, team, dst, src, kBytes);
+      wrong = take(g, src, all, dst, all, [&](unsigned i) {
+        return element(call, static_cast<int>(i / kWords),
+                       static_cast<unsigned>(me) * kWords + i % kWords);
+      });
+      break;
+    case 3:
+      status = team_sync(context, g, team);
+      break;
+    case 4:
+      status = reducescatter<Max>(context, g, team, dst, src, kWords);
+      wrong = take(g, src, all, dst, kWords, [&](unsigned i) {
+        return element(call, n - 1, static_cast<unsigned>(me) * kWords + i);
+      });
+      break;
+    default:
+      status = fcollectmem(context, g, team, dst, src, kBytes);
+      wrong = take(g, src, kWords, dst, all, [&](unsigned i) {
+        return element(call, static_cast<int>(i / kWords), i % kWords);
+      });
+  }
+  return wrong + (status != CHIMEX_OK);
+}
+
+template <class Group>
+CHIME_KERNEL void call_all(CHIME_GRID_CONSTANT const Context context, chime_team_t team,
+                           Room* rooms, int n, unsigned* wrong) {
+  const Group g{};
+  const unsigned block = exec::block_rank();
+  const chime_team_t lane = team_lane(context, team, static_cast<int>(block));
+  unsigned missed = 0;
+  for (int call = 0; call < kCalls; ++call)
+    missed += call_once(context, g, lane, rooms[block], call, n);
+  if (missed != 0) exec::atomic_add(wrong, missed);
+}
+
+template <class Group>
+void expect_right(Pe& pe, unsigned blocks) {
+  if (pe.size() > 8) GTEST_SKIP() << "rooms have place for 8 PEs";
+  Symmetric<Room> rooms(blocks);
+  Private<unsigned> wrong(1);
+  const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+  exec::LaunchConfig config;
+  config.grid = blocks;
+  config.block = kGroupThreads<Group>;
+  config.cooperative = true;
+  pe.barrier();
+  pe.run(config, call_all<Group>, pe.context(), team, rooms.data(), pe.size(), wrong.data());
+  EXPECT_EQ(0u, wrong.read()[0]);
+  pe.barrier();
+}
+
+IN_EVERY_WORLD(Mix, OfKindsAgainAndAgainInALane) {
+  world.spawn(1, [](Pe& pe) {
+    expect_right<Thread>(pe, 1);
+    expect_right<Block>(pe, 1);
+  });
+}
+
+IN_EVERY_WORLD(Mix, OfLanesAtOnce) {
+  world.spawn(1, [](Pe& pe) { expect_right<Warp>(pe, 4); });
+}
+
+}  // namespace
+}  // namespace chime::tests

@@ -1,0 +1,147 @@
+// Reductions of teams of every shape, by each group: every size about a slot's, in place, again and
+// again, to the bit as a tree of the host combines them.
+#include "chime/device/coll/reduce.cuh"
+#include "collectives/collectives.hpp"
+
+namespace chime::tests {
+namespace {
+
+constexpr int kRounds = 3;
+// About a slot of two members, and so that several blocks are cut.
+constexpr std::size_t kSizes[] = {0, 1, 2, 3, 17, 512, 1023, 1025, 5000};
+
+template <class Op, class T, class Group>
+CHIME_KERNEL void reduce_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team, T* dst,
+                              const T* src, std::size_t n, int* failed) {
+  const Group g{};
+  const int status = reduce<Op>(context, g, team, dst, src, n);
+  if (g.is_leader() && status != CHIMEX_OK) *failed = status;
+}
+template <class Op, class T, class Group>
+CHIME_KERNEL void scatter_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team, T* dst,
+                               const T* src, std::size_t n, int* failed) {
+  const Group g{};
+  const int status = reducescatter<Op>(context, g, team, dst, src, n);
+  if (g.is_leader() && status != CHIMEX_OK) *failed = status;
+}
+
+// What is combined in is wider than float16.
+template <class T>
+using In = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, T, float>;
+
+// Elements `first` on, of all members.
+template <class T, class Apply>
+std::vector<T> expected(const std::vector<int>& pes, std::size_t first, std::size_t n, int round,
+                        Apply apply) {
+  std::vector<T> all;
+  for (std::size_t i = first; i < first + n; ++i) {
+    std::vector<In<T>> values;
+    for (const int pe : pes) values.push_back(static_cast<In<T>>(brought<T>(pe, i, round)));
+    all.push_back(static_cast<T>(in_a_tree(values, apply)));
+  }
+  return all;
+}
+
+template <class T>
+void expect_same(const std::vector<T>& expected, std::vector<T> got) {
+  got.resize(expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(0, std::memcmp(&expected[i], &got[i], sizeof(T)))
+        << "element " << i << " of " << expected.size() << ": "
+        << static_cast<double>(static_cast<In<T>>(got[i])) << ", and not "
+        << static_cast<double>(static_cast<In<T>>(expected[i]));
+}
+
+template <class Op, class T, class Apply>
+void expect_reduced(Pe& pe, Apply apply) {
+  const std::size_t most = 5000;
+  Symmetric<T> src(most), dst(most);
+  Private<int> failed(1);
+  for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
+    for_each_group([&]<class Group>(GroupTag<Group>) {
+      for (const std::size_t n : kSizes)
+        for (int round = 0; round < kRounds; ++round) {
+          const bool in_place = round == 1;
+          src.write(brought_by<T>(pe.rank(), n, round));
+          pe.barrier();
+          if (rank_of(pe.rank(), pes) < 0) continue;
+          T* const to = in_place ? src.data() : dst.data();
+          pe.run(1, kGroupThreads<Group>, reduce_once<Op, T, Group>, pe.context(), team, to,
+                 static_cast<const T*>(src.data()), n, failed.data());
+          ASSERT_EQ(0, failed.read()[0]);
+          expect_same(expected<T>(pes, 0, n, round, apply), in_place ? src.read() : dst.read());
+        }
+    });
+  });
+}
+
+IN_EVERY_WORLD(Reduce, SumsDoublesAsATree) {
+  world.spawn(
+      1, [](Pe& pe) { expect_reduced<Sum, double>(pe, [](double a, double b) { return a + b; }); });
+}
+IN_EVERY_WORLD(Reduce, FindsTheLeastInt) {
+  world.spawn(
+      1, [](Pe& pe) { expect_reduced<Min, int>(pe, [](int a, int b) { return std::min(a, b); }); });
+}
+IN_EVERY_WORLD(Reduce, SumsHalvesInFloat) {
+  world.spawn(1, [](Pe& pe) {
+    expect_reduced<Sum, chime_half_t>(pe, [](float a, float b) { return a + b; });
+  });
+}
+IN_EVERY_WORLD(Reduce, CombinesBitsOfBytes) {
+  world.spawn(1, [](Pe& pe) {
+    expect_reduced<Xor, unsigned char>(
+        pe, [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a ^ b); });
+  });
+}
+
+IN_EVERY_WORLD(Reducescatter, GivesEachMemberItsBlock) {
+  world.spawn(1, [](Pe& pe) {
+    const std::size_t most = 1500;
+    Symmetric<float> src(most * static_cast<std::size_t>(pe.size())), dst(most);
+    Private<int> failed(1);
+    for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
+      for_each_group([&]<class Group>(GroupTag<Group>) {
+        for (const std::size_t n : {0, 1, 5, 1000, 1500}) {
+          src.write(brought_by<float>(pe.rank(), n * pes.size(), 0));
+          pe.barrier();
+          const int rank = rank_of(pe.rank(), pes);
+          if (rank < 0) continue;
+          pe.run(1, kGroupThreads<Group>, scatter_once<Sum, float, Group>, pe.context(), team,
+                 dst.data(), static_cast<const float*>(src.data()), n, failed.data());
+          ASSERT_EQ(0, failed.read()[0]);
+          expect_same(expected<float>(pes, static_cast<std::size_t>(rank) * n, n, 0,
+                                      [](float a, float b) { return a + b; }),
+                      dst.read());
+        }
+      });
+    });
+  });
+}
+
+// By the names, of the host and on a stream.
+IN_EVERY_WORLD(Reduce, OfTheHostAndOnAStreamIsThatOfKernels) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<long> src(3000), dst(3000);
+    exec::Stream stream{};
+    ASSERT_EQ(CHIMEX_OK, exec::stream_create(&stream));
+    for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
+      for (const std::size_t n : {1, 40, 3000})
+        for (const bool on_stream : {false, true}) {
+          src.write(brought_by<long>(pe.rank(), n, 0));
+          pe.barrier();
+          if (rank_of(pe.rank(), pes) < 0) continue;
+          const int status = on_stream ? chimex_long_max_reduce_on_stream(team, dst, src, n, stream)
+                                       : chime_long_max_reduce(team, dst, src, n);
+          ASSERT_EQ(CHIMEX_OK, status) << chimex_last_error();
+          ASSERT_EQ(CHIMEX_OK, exec::stream_synchronize(stream));
+          expect_same(expected<long>(pes, 0, n, 0, [](long a, long b) { return std::max(a, b); }),
+                      dst.read());
+        }
+    });
+    ASSERT_EQ(CHIMEX_OK, exec::stream_destroy(stream));
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

@@ -1,0 +1,112 @@
+// What collectives refuse, alike on all members, and what becomes of a call that a member skips.
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "chime/device/coll/move.cuh"
+#include "collectives/collectives.hpp"
+
+namespace chime::tests {
+namespace {
+
+void expect_refused(int status, const char* words, int got) {
+  EXPECT_EQ(status, got);
+  EXPECT_NE(nullptr, std::strstr(chimex_last_error(), words)) << chimex_last_error();
+}
+
+IN_EVERY_WORLD(Refused, CallsChangeNothing) {
+  world.spawn(1, [](Pe& pe) {
+    const int n = pe.size();
+    const auto count = static_cast<std::size_t>(n);
+    Symmetric<int> src(count), dst(count);
+    const Made team(CHIME_TEAM_WORLD, {"reversed", n - 1, -1, n});
+    src.write(std::vector<int>(count, pe.rank() + 1));
+    pe.barrier();
+    for (const int root : {-1, n, INT_MAX})
+      expect_refused(CHIMEX_ERR_INVALID, "to be the root",
+                     chime_int_broadcast(team, dst, src, 1, root));
+    for (const chime_team_t none : {chime_team_t{CHIME_TEAM_INVALID}, chime_team_t{17}})
+      expect_refused(CHIMEX_ERR_INVALID, "no team", chime_int_sum_reduce(none, dst, src, 1));
+    for (const std::size_t many : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / sizeof(int)}) {
+      EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_fcollect(team, dst, src, many));
+      EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_max_reduce(team, dst, src, many));
+      EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_max_reducescatter(team, dst, src, many));
+    }
+    EXPECT_EQ(0, dst.read(0));
+    EXPECT_EQ(CHIMEX_OK, chime_int_sum_reduce(team, dst, src, 1)) << chimex_last_error();
+    EXPECT_EQ(n * (n + 1) / 2, dst.read(0));
+    pe.barrier();
+  });
+}
+
+CHIME_KERNEL void broadcast_of(CHIME_GRID_CONSTANT const Context context, int* dst, const int* src,
+                               int root, int* status) {
+  *status = broadcastmem(context, Thread{}, CHIME_TEAM_WORLD, dst, src, sizeof(int), root);
+}
+IN_EVERY_WORLD(Refused, RootsOfKernelsAreNamed) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<int> src(1), dst(1);
+    Private<int> status(1);
+    pe.run(1, 1, broadcast_of, pe.context(), dst.data(), static_cast<const int*>(src.data()), 99,
+           status.data());
+    EXPECT_EQ(CHIMEX_ERR_INVALID, status.read()[0]);
+    chimex_async_error_t error;
+    EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, error.status);
+    pe.barrier();
+  });
+}
+
+// In a checked job, by a size, a root or the call itself: each finds a member that differs.
+IN_EVERY_WORLD(Unalike, CallsAreNamedOnAllMembers) {
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    Symmetric<int> src(8), dst(8 * static_cast<std::size_t>(n));
+    const bool differs = pe.rank() == n - 1;
+    const auto expect = [&](auto call) {
+      const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, n});
+      expect_refused(CHIMEX_ERR_MISMATCH, "makes another call in lane 2",
+                     [&] { return call(chimex_team_lane(team, 2)); }());
+      pe.barrier();
+      expect_refused(CHIMEX_ERR_MISMATCH, "meets no more", chime_team_sync(team));
+      pe.barrier();
+    };
+    expect(
+        [&](chime_team_t team) { return chime_int_sum_reduce(team, dst, src, differs ? 8 : 4); });
+    expect(
+        [&](chime_team_t team) { return chime_int_broadcast(team, dst, src, 1, differs ? 1 : 0); });
+    expect([&](chime_team_t team) {
+      return differs ? chime_int_fcollect(team, dst, src, 1)
+                     : chime_int_sum_reduce(team, dst, src, 1);
+    });
+  });
+}
+
+// Called where waits are short: PE 0 skips a call.
+IN_EVERY_WORLD(Absent, MemberIsNamed) {
+  const char* const timeout = std::getenv("CHIME_TIMEOUT");
+  if (timeout == nullptr || std::atoi(timeout) > 5) GTEST_SKIP() << "the deadline is long";
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    Symmetric<int> src(2), dst(2);
+    chime_team_t left = CHIME_TEAM_INVALID;
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, n - 1, -1, n, nullptr, 0, &left));
+    if (pe.rank() == 0) {
+      sleep(2);
+    } else {
+      expect_refused(CHIMEX_ERR_TIMEOUT, "the wait for PE 0, rank 1 of team ",
+                     chime_int_sum_reduce(left, dst, src, 1));
+      EXPECT_NE(nullptr, std::strstr(chimex_last_error(), "reduce")) << chimex_last_error();
+      expect_refused(CHIMEX_ERR_TIMEOUT, "meets no more",
+                     chime_int_broadcast(chimex_team_lane(left, 1), dst, src, 1, 0));
+    }
+    EXPECT_EQ(CHIMEX_OK, chime_int_sum_reduce(CHIME_TEAM_WORLD, dst, src, 1));
+    pe.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

@@ -546,7 +546,8 @@ CHIME_EXPORT void chime_team_destroy(chime_team_t team);
 //   as CHIME_ON_ERROR says). Kernels on a GPU that run at that time, or begin just then, may store
 //   to its mapped memory without an error.
 // - A call that needs all PEs (barriers, collective allocation) fails with that status and names
-//   the PE, from then on for ever. A wait for a word fails once it has lasted CHIME_TIMEOUT after the death.
+//   the PE, from then on for ever. A wait for a word fails once it has lasted CHIME_TIMEOUT after
+//   the death.
 // - quiet completes what goes to other PEs. It fails if something went to the dead PE by a NIC or a
 //   fabric; another call that succeeded may report it instead, once.
 // - A host call that fails so sets chimex_last_status and returns, also with CHIME_ON_ERROR=exit.

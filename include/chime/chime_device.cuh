@@ -183,9 +183,9 @@
 //          and chimex_signal_wait_until_warp, chimex_signal_wait_until_block
 //   cmp  CHIME_CMP_*; the comparison is unsigned
 //   Waits until this PE's signal compares true, and returns it. What it announces is visible after
-//   the call, to every member. Unbounded: it ends otherwise by abort, or CHIME_TIMEOUT after a loss. A
-//   group meets once, where the wait has ended. The leader gets the value that was seen, the others
-//   a value that is read later.
+//   the call, to every member. Unbounded: it ends otherwise by abort, or CHIME_TIMEOUT after a
+//   loss. A group meets once, where the wait has ended. The leader gets the value that was seen,
+//   the others a value that is read later.
 // int      chimex_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
 //                                           uint64_t timeout_ns, uint64_t* seen)
 //   timeout_ns  the bound in nanoseconds; 0: none

@@ -293,7 +293,8 @@ CHIME_DEVICE Failure refusal_of(const Context& ctx, const Collective& call) {
   const std::size_t results = CHIME_BYTES(call.bytes, call.results);
   const std::size_t sources = call.sources == 0 ? 0 : CHIME_BYTES(call.bytes, call.sources);
   const bool dst_is_right = is_right_array(ctx, call.dst, results);
-  if (dst_is_right && is_right_array(ctx, call.src, sources)) return {.status = CHIMEX_OK};
+  if (dst_is_right && is_right_array(ctx, call.src, sources))
+    return {.status = CHIMEX_OK, .operation = call.operation};
   const bool is_count = has_too_many_bytes({call.dst, results, 1});
   return {.status = CHIMEX_ERR_INVALID,
           .operation = call.operation,

@@ -25,7 +25,7 @@ T brought(int pe, std::size_t i, int round) {
        static_cast<std::uint32_t>(round) * 97u) >>
       7;
   if constexpr (std::is_integral_v<T>) return static_cast<T>(mixed);
-  return static_cast<T>(static_cast<float>(mixed % 2048) / 64.0f - 7.0f);
+  return static_cast<T>(static_cast<double>(mixed % 2048) / 3 - 300);  // no sum is exact
 }
 template <class T>
 std::vector<T> brought_by(int pe, std::size_t count, int round) {

@@ -67,7 +67,7 @@ CHIME_DEVICE bool begin_exchange(const Context& ctx, Group g, Meeting meeting) {
   return !g.any(failed);
 }
 
-// By the leader.
+// By the leader: takes the next number, which all messages of the round have.
 CHIME_DEVICE void begin_round(const Context& ctx, Meeting meeting) {
   abi::SyncArea& area = meeting.area(ctx);
   area.round = number_after(ctx, meeting, area.round);
@@ -218,11 +218,12 @@ CHIME_DEVICE bool exchange_with_all(const Context& ctx, Group g, Meeting meeting
   return !g.any(!goes_on);
 }
 
-// The same into the scratch, where `piece(rank)` gives the bytes for a member.
+// The part of an array that goes to a member.
 struct Piece {
   const void* src;
   std::size_t bytes;
 };
+// The same by a turn: `piece(rank)` goes to the member's scratch.
 template <class Group, class PieceFor>
 CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, PieceFor piece) {
   return exchange_with_all(ctx, g, meeting, begin_turn, [&](unsigned rank) {

@@ -31,7 +31,7 @@ struct Range {
   std::size_t first, count;
 };
 
-// Of `n` elements from `begin` on, block `i` of length `each`.
+// Block `i` of the elements from `begin` to n - 1: at most `each` elements.
 CHIME_DEVICE Range block_of(std::size_t begin, std::size_t n, std::size_t each, unsigned i) {
   const std::size_t first = begin + i * each;
   if (first >= n) return {n, 0};

@@ -446,7 +446,7 @@ constexpr Variable kVariables[] = {
      read_collective_scratch},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
-     "One operation may have up to four waits, one after another.",
+     "One operation may have several waits, one after another.",
      read_timeout},
     {"CHIME_INIT_TIMEOUT", "seconds", "60", "How long chime_init waits for the other PEs.",
      read_init_timeout},

@@ -235,7 +235,7 @@ std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
   if (address < memory_of_heap_) return std::nullopt;
   const auto offset = static_cast<std::size_t>(address - memory_of_heap_);
   const abi::Teams all = view();
-  // Of its areas, or of its lanes' arrivals.
+  // The address is in an area of a lane, or in the arrivals of one.
   std::size_t index = offset / areas_bytes(shape_);
   std::size_t lane = offset % areas_bytes(shape_) / sizeof(abi::SyncArea);
   if (address >= all.arrivals) {

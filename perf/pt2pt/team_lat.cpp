@@ -2,8 +2,8 @@
 //
 // Several at once: four blocks, each in a lane, or in a team, of its own. Where a message takes
 // long (SOFTNIC_FAULTS=delay:us=200, CHIME_NIC_SLOTS=4), they take as long as one if none waits
-// for another. Barriers do, for each begins with a quiet of all that its PE has sent: so there are
-// syncs beside them.
+// for another. A barrier begins with a quiet, which would wait for the arrivals of other lanes if
+// they counted as operations; syncs, which have no quiet, stand beside them.
 #include <chime/chime.h>
 
 #include <algorithm>

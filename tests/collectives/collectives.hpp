@@ -34,7 +34,8 @@ std::vector<T> brought_by(int pe, std::size_t count, int round) {
   return all;
 }
 
-// Neighbours in pairs, then pairs of pairs; who has no partner waits for the next level.
+// Combines neighbours in pairs, then pairs of pairs. A value without a neighbour joins a later
+// pair.
 template <class A, class Apply>
 A in_a_tree(std::vector<A> values, Apply apply) {
   while (values.size() > 1) {

@@ -20,7 +20,7 @@ CHIME_KERNEL void move_once(CHIME_GRID_CONSTANT const Context context, int kind,
   if (g.is_leader() && status != CHIMEX_OK) *failed = status;
 }
 
-// Of each member, n elements a member.
+// What member `rank` ought to have: n elements for each member, or of the root.
 std::vector<std::uint32_t> expected(Kind kind, const std::vector<int>& pes, int rank, std::size_t n,
                                     int root, int round) {
   std::vector<std::uint32_t> all;

@@ -87,7 +87,8 @@ IN_EVERY_WORLD(Unalike, CallsAreNamedOnAllMembers) {
 // Called where waits are short: PE 0 skips a call.
 IN_EVERY_WORLD(Absent, MemberIsNamed) {
   const char* const timeout = std::getenv("CHIME_TIMEOUT");
-  if (timeout == nullptr || std::atoi(timeout) > 5) GTEST_SKIP() << "the deadline is long";
+  if (timeout == nullptr || std::atoi(timeout) > 5)
+    GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s";
   world.spawn(2, [](Pe& pe) {
     const int n = pe.size();
     Symmetric<int> src(2), dst(2);

@@ -382,7 +382,7 @@ IN_EVERY_WORLD(Destroyed, TeamsAreNone) {
 // The first member does not come: a failure ends the meetings of its team, and a split of the
 // parent's members ends the making of teams.
 IN_EVERY_WORLD(Absent, MemberIsNamedWithItsRank) {
-  if (number_of("CHIME_TIMEOUT", 60) > 5) GTEST_SKIP() << "the deadline is long";
+  if (number_of("CHIME_TIMEOUT", 60) > 5) GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s";
   world.spawn(2, [](Pe& pe) {
     const int n = pe.size();
     const Shape reversed = {"reversed", n - 1, -1, n}, pair = {"pair", 0, 1, 2};

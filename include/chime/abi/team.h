@@ -22,8 +22,8 @@ struct alignas(128) SyncArea {
   std::uint64_t failed;
   std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
   std::uint32_t reserved0;
-  // Of the last round in which members sent each other data, and of the last that was a turn
-  // (device/coll/exchange.cuh). Owner: as of epoch.
+  // Numbers of the last round, and of the last turn, of data that members sent each other
+  // (device/coll/exchange.cuh). Owner: the PE itself, one call at a time.
   std::uint64_t round;
   std::uint64_t turn;
   std::uint32_t reserved[22];

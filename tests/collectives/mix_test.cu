@@ -126,5 +126,32 @@ IN_EVERY_WORLD(Mix, OfLanesAtOnce) {
   world.spawn(1, [](Pe& pe) { expect_right<Warp>(pe, 4); });
 }
 
+// Turn after turn, with nothing between them: a member that is ahead must not write into a slot
+// that another one still reads.
+constexpr int kTurns = 400;
+constexpr unsigned kLong = 100;  // elements: they fit a slot of eight members
+CHIME_KERNEL void reduce_often(CHIME_GRID_CONSTANT const Context context, std::uint64_t* src,
+                               std::uint64_t* dst, int n, unsigned* wrong) {
+  const auto me = static_cast<unsigned>(context.pe.my_pe), members = static_cast<unsigned>(n);
+  for (unsigned turn = 1; turn <= kTurns; ++turn) {
+    for (unsigned i = 0; i < kLong; ++i) src[i] = turn * 1000 + me + i;
+    const int status = reduce<Sum>(context, Thread{}, CHIME_TEAM_WORLD, dst, src, kLong);
+    for (unsigned i = 0; i < kLong; ++i) {
+      const std::uint64_t sum = members * (turn * 1000 + i) + members * (members - 1) / 2;
+      if (status != CHIMEX_OK || dst[i] != sum) ++*wrong;
+    }
+  }
+}
+IN_EVERY_WORLD(Mix, OfTurnsBackToBack) {
+  world.spawn(2, [](Pe& pe) {
+    Symmetric<std::uint64_t> src(kLong), dst(kLong);
+    Private<unsigned> wrong(1);
+    pe.barrier();
+    pe.run(1, 1, reduce_often, pe.context(), src.data(), dst.data(), pe.size(), wrong.data());
+    EXPECT_EQ(0u, wrong.read()[0]);
+    pe.barrier();
+  });
+}
+
 }  // namespace
 }  // namespace chime::tests

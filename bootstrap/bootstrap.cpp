@@ -13,7 +13,6 @@ using Clock = std::chrono::steady_clock;
 // A lookup that does not wait for its PE still waits for the launcher's answer: this long.
 constexpr std::chrono::seconds kAnswerTime{1};
 
-constexpr std::string_view kFailureKey = "chime.failure";
 constexpr std::size_t kMostWords = 4096;  // of a failure; what is longer is cut
 
 std::string name_of(int pe, std::string_view key) {
@@ -52,7 +51,7 @@ Bytes Bootstrap::lookup(int pe, std::string_view key, Deadline deadline) const {
   Question of_failure;
   try {
     if (asks_for_failure && !awaited.has_come_by(std::min(deadline, now + kFailurePatience)))
-      of_failure = ask_for_failure(pe, [&awaited](const Failure& failure) {
+      of_failure = ask_for_failure(pe, [&awaited](const SetupFailure& failure) {
         awaited.come({.code = failure.code, .why = failure.why});
       });
     return await(awaited, question, may_wait ? deadline : now + kAnswerTime, name_of(pe, key));
@@ -70,7 +69,7 @@ Bytes Bootstrap::lookup(int pe, std::string_view key, Deadline deadline) const {
 }
 
 void Bootstrap::tell_failure(chimex_status code, std::string_view why) noexcept try {
-  Failure reported;
+  SetupFailure reported;
   {
     const std::lock_guard lock(one_hears_);
     if (std::exchange(has_reported_failure_, true)) return;
@@ -80,28 +79,25 @@ void Bootstrap::tell_failure(chimex_status code, std::string_view why) noexcept 
     reported = *failure_;
   }
   if (size() == 1) return;
-  publish_in_passing(kFailureKey,
-                     net::Writer().put<std::int32_t>(reported.code).text(reported.why).written());
+  publish_in_passing(kSetupFailureKey, written(reported));
 } catch (const std::exception&) {
   // The failure cannot be reported: the time limit of the other PEs ends their waits.
 }
 
-Question Bootstrap::ask_for_failure(int pe,
-                                    std::function<void(const Failure& failure)> on_failure) const {
-  return ask(pe, kFailureKey, [this, pe, on_failure = std::move(on_failure)](const Answer& answer) {
-    if (answer.code == CHIMEX_OK) on_failure(failure_in(pe, answer.value));
-  });
+Question Bootstrap::ask_for_failure(
+    int pe, std::function<void(const SetupFailure& failure)> on_failure) const {
+  return ask(pe, kSetupFailureKey,
+             [this, pe, on_failure = std::move(on_failure)](const Answer& answer) {
+               if (answer.code == CHIMEX_OK) on_failure(failure_in(pe, answer.value));
+             });
 }
 
 // Called by what hears it, which must not throw.
-Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> endpoint_info) const {
-  Failure heard{CHIMEX_ERR_MISMATCH, "PE " + std::to_string(pe) + " runs another version of Chime"};
-  try {
-    net::Reader fields(endpoint_info);
-    const auto code = static_cast<chimex_status>(fields.get<std::int32_t>());
-    heard = {code, fields.text()};
-  } catch (const net::Error&) {
-  }
+SetupFailure Bootstrap::failure_in(int pe, std::span<const std::byte> endpoint_info) const {
+  const SetupFailure heard =
+      read_setup_failure(endpoint_info)
+          .value_or(SetupFailure{CHIMEX_ERR_MISMATCH,
+                                 "PE " + std::to_string(pe) + " runs another version of Chime"});
   const std::lock_guard lock(one_hears_);
   if (!failure_) failure_ = heard;
   return heard;
@@ -111,7 +107,7 @@ Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> endp
 // not known.
 void Bootstrap::hear_last_words_of(int pe) const try {
   AwaitedAnswer awaited;
-  const Question question = put(pe, kFailureKey, false, awaited.on_answer());
+  const Question question = put(pe, kSetupFailureKey, false, awaited.on_answer());
   const auto answer = awaited.wait_until(Clock::now() + kAnswerTime);
   if (answer && answer->code == CHIMEX_OK) failure_in(pe, answer->value);
 } catch (const BootstrapError&) {

@@ -26,6 +26,7 @@
 
 #include "bootstrap/hub/question.hpp"
 #include "bootstrap/node_info.hpp"
+#include "bootstrap/setup_failure.hpp"
 #include "chime/error.h"
 
 namespace chime::bootstrap {
@@ -96,19 +97,14 @@ class Bootstrap {
 
   // ---- Set-up that takes all PEs: one that fails leaves no more of what the others wait for.
 
-  // With this code, in a sentence that names the PE whose set-up has failed.
-  struct Failure {
-    chimex_status code;
-    std::string why;
-  };
-
   // This PE's has: those that wait for it hear so, and tell it on to those that wait for them.
   // Where this PE has heard of another's first, that is what it tells. Does not wait for the
   // launcher, and does nothing at a second call.
   void tell_failure(chimex_status code, std::string_view why) noexcept;
 
   // As ask(); `on_failure` is called if `pe` tells one, and else never.
-  Question ask_for_failure(int pe, std::function<void(const Failure& failure)> on_failure) const;
+  Question ask_for_failure(int pe,
+                           std::function<void(const SetupFailure& failure)> on_failure) const;
 
   // While one lives, a lookup() that waits for kFailurePatience asks for its PE's failure, too, and
   // throws that.
@@ -185,7 +181,7 @@ class Bootstrap {
 
  private:
   Question put(int pe, std::string_view key, bool may_wait, OnAnswer on_answer) const;
-  Failure failure_in(int pe, std::span<const std::byte> endpoint_info) const;
+  SetupFailure failure_in(int pe, std::span<const std::byte> endpoint_info) const;
   void hear_last_words_of(int pe) const;
   void throw_failure_if_heard() const;
 
@@ -194,7 +190,7 @@ class Bootstrap {
   mutable std::optional<NodeInfo> node_;
   mutable std::atomic<int> n_setting_up_{0};  // how many SettingUp live
   mutable std::mutex one_hears_;              // for the first failure that was heard or reported
-  mutable std::optional<Failure> failure_;
+  mutable std::optional<SetupFailure> failure_;
   bool has_reported_failure_ = false;
 };
 

@@ -161,19 +161,31 @@ void HubSession::settle_lookups_of(int pe) {
 
 void HubSession::answer_node_peers_if_known() {
   if (for_node_peers_.empty()) return;
-  if (gave_up_ >= 0)
-    return fail_node_peers("PE " + std::to_string(gave_up_) +
-                           " gave up before all PEs had joined; initialise again");
+  if (gave_up_ >= 0) {
+    const SetupFailure failure = why_it_gave_up();
+    return fail_node_peers(failure.code, failure.why);
+  }
   if (n_absent_ > 0) return;
-  if (const auto why = why_node_peers_fail(); !why.empty()) return fail_node_peers(why);
+  if (const auto why = why_node_peers_fail(); !why.empty())
+    return fail_node_peers(CHIMEX_ERR_SYSTEM, why);
   answer_node_peers();
 }
 
-void HubSession::fail_node_peers(std::string_view why) {
+// What it has published, for it cannot be asked any more.
+SetupFailure HubSession::why_it_gave_up() const {
+  const auto& published = members_[gave_up_].published;
+  const auto found = published.find(kSetupFailureKey);
+  const auto failure = found == published.end() ? std::nullopt : read_setup_failure(found->second);
+  return failure.value_or(SetupFailure{
+      CHIMEX_ERR_SYSTEM,
+      "PE " + std::to_string(gave_up_) + " gave up before all PEs had joined; initialise again"});
+}
+
+void HubSession::fail_node_peers(chimex_status code, std::string_view why) {
   const bool is_one_lost = std::any_of(
       gone_.begin(), gone_.end(), [this](int pe) { return members_[pe].state == State::kLost; });
   for (const Request& request : std::exchange(for_node_peers_, {}))
-    fail(request, is_one_lost ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_SYSTEM, why);
+    fail(request, is_one_lost ? CHIMEX_ERR_PEER_DEAD : code, why);
 }
 
 // The node of a PE that was lost before it joined never becomes known.

@@ -59,7 +59,7 @@ class HubSession {
 
   void reply(const Request& to, std::span<const std::byte> content = {});
   void fail(const Request& to, chimex_status code, std::string_view why);
-  void fail_node_peers(std::string_view why);
+  void fail_node_peers(chimex_status code, std::string_view why);
   void go(int pe, State how);
   void forget_requests_of(int pe);
   void tell_what_was_lost_before(int newcomer);
@@ -73,6 +73,7 @@ class HubSession {
     return members_[pe].state == State::kLeft || members_[pe].state == State::kLost;
   }
   std::string describe(int pe) const;
+  SetupFailure why_it_gave_up() const;
   std::string why_node_peers_fail() const;
   std::string explain(int from, std::uint32_t id) const;
   std::string who_has_not_joined() const;

@@ -54,9 +54,9 @@ class NodeWait {
   const net::Deadline deadline_;
   const net::Deadline asks_from_ = net::Clock::now() + bootstrap::kFailurePatience;
   std::mutex mutex_;
-  std::optional<bootstrap::Bootstrap::Failure> heard_;  // under mutex_
-  int asked_ = -1;                                      // of its failure
-  bootstrap::Question question_;                        // last: its answer uses the above
+  std::optional<bootstrap::SetupFailure> heard_;  // under mutex_
+  int asked_ = -1;                                // of its failure
+  bootstrap::Question question_;                  // last: its answer uses the above
 };
 
 }  // namespace chime::host

@@ -36,7 +36,7 @@ void a_failure_ends_the_set_up_of_all(const Join& join) {
 
 void a_failure_is_heard_by_a_question(const Join& join) {
   auto job = join();
-  std::promise<Bootstrap::Failure> told;
+  std::promise<SetupFailure> told;
   const Question question =
       job->ask_for_failure(0, [&](const auto& failure) { told.set_value(failure); });
   meet(*job);

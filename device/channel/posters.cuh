@@ -18,8 +18,11 @@ namespace chime::channel {
 // copy of the code.
 struct Alone {};
 
-// The thread that posts for a group.
-struct Leader {};
+// The thread that posts for a group, which meets before and after.
+struct Leader {
+  CHIME_DEVICE static constexpr bool is_leader() { return true; }
+  CHIME_DEVICE static constexpr void sync() {}
+};
 
 // One thread that posts by itself. It gives the answers of Posters as constants.
 struct One {

@@ -6,6 +6,7 @@
 #ifndef CHIME_DEVICE_COLL_COMBINE_CUH_
 #define CHIME_DEVICE_COLL_COMBINE_CUH_
 
+#include <cstddef>
 #include <type_traits>
 
 #include "chime/device/exec/exec.cuh"
@@ -146,14 +147,52 @@ class Tree {
   A partial_[kLevels + 1] = {};
 };
 
-// `value(i)`, of type T, for i from 0 to count - 1. REQUIRES: count > 0.
-template <class T, class Op, class Value>
-CHIME_DEVICE T combined(unsigned count, Value value) {
+// The members' elements: this PE's at `own`, those of member r at slots + r * slot_bytes.
+struct Shares {
+  const std::byte* own;
+  const std::byte* slots;
+  std::size_t slot_bytes;
+  unsigned me, members;
+
+  CHIME_DEVICE const std::byte* of(unsigned rank) const {
+    return rank == me ? own : slots + rank * slot_bytes;
+  }
+};
+
+// dst[i] = the members' elements i, for i from 0 to count - 1. By all members of the group. Out of
+// line: where it is called from several places, there is one copy.
+template <class Op, class T, class Group>
+CHIME_DEVICE_OUT_OF_LINE void combine_elements(Group g, T* dst, std::size_t count, Shares shares) {
   using A = typename Op::template In<T>;
-  Tree<Op, A> tree;
-  for (unsigned i = 0; i < count; ++i) tree.add(static_cast<A>(value(i)));
-  return static_cast<T>(tree.result());
+  const auto element = [&](unsigned rank, std::size_t i) {
+    return static_cast<A>(reinterpret_cast<const T*>(shares.of(rank))[i]);
+  };
+  if (shares.members == 2) {  // compilers make vectors of this loop
+    const T* const first = reinterpret_cast<const T*>(shares.of(0));
+    const T* const second = reinterpret_cast<const T*>(shares.of(1));
+    for (std::size_t i = g.rank(); i < count; i += g.size()) {
+      dst[i] = static_cast<T>(Op::apply(static_cast<A>(first[i]), static_cast<A>(second[i])));
+    }
+    return;
+  }
+  for (std::size_t i = g.rank(); i < count; i += g.size()) {
+    Tree<Op, A> tree;
+    for (unsigned rank = 0; rank < shares.members; ++rank) tree.add(element(rank, i));
+    dst[i] = static_cast<T>(tree.result());
+  }
 }
+
+// Elements of a type by an operation.
+template <class Op, class T>
+struct CombineBy {
+  CHIME_DEVICE static constexpr std::size_t bytes() { return sizeof(T); }
+
+  template <class Group>
+  CHIME_DEVICE void operator()(Group g, std::byte* dst, std::size_t bytes,
+                               const Shares& shares) const {
+    combine_elements<Op>(g, reinterpret_cast<T*>(dst), bytes / sizeof(T), shares);
+  }
+};
 
 }  // namespace detail
 }  // namespace chime

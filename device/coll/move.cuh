@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
 #include "chime/device/copy.cuh"
 
@@ -22,58 +23,57 @@ CHIME_DEVICE void copy_own(Group g, void* dst, const void* src, std::size_t byte
 // children add a lower bit.
 CHIME_DEVICE unsigned lowest_one(unsigned distance) { return distance & (0u - distance); }
 
-// Distances are counted from the root.
+// Distances are counted from the root. A PE's children have its distance with one lower bit more.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
                                             const void* src, std::size_t bytes, int root) {
-  const abi::Team& team = team_of(ctx, meeting.handle);
-  const auto size = static_cast<unsigned>(team.size), from = static_cast<unsigned>(root);
-  const unsigned distance = (static_cast<unsigned>(team.my_rank) + size - from) % size;
-  if (g.is_leader()) begin_round(ctx, meeting);
+  const unsigned size = size_of(ctx, meeting), from = static_cast<unsigned>(root);
+  const unsigned distance = (rank_of(ctx, meeting) + size - from) % size;
+  if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
   g.sync();
+  unsigned step = lowest_one(distance);
   bool failed = false;
-  if (distance != 0) {
-    const unsigned parent = (distance - lowest_one(distance) + from) % size;
-    if (g.is_leader()) failed = !await_message(ctx, meeting, parent);
-    if (g.any(failed)) return false;
-  } else {
+  if (distance == 0) {
     copy_own(g, dst, src, bytes);
+    for (step = 1; step < size; step *= 2) continue;
+  } else {
+    const unsigned parent = (distance - step + from) % size;
+    if (g.is_leader()) failed = !await_message(ctx, meeting, parent, 0);
+    if (g.any(failed)) return false;
+    src = dst;
   }
-  const void* const source = distance == 0 ? src : dst;
-  unsigned step = distance == 0 ? 1 : lowest_one(distance);
-  while (distance == 0 && step < size) step *= 2;
   while ((step /= 2) != 0) {
     if (distance + step >= size) continue;
     const unsigned child = (distance + step + from) % size;
-    if (!send_message(ctx, g, meeting, {child, {dst, source, bytes, Until::kPosted}, false}))
-      return false;
+    failed = !send_data(ctx, g, meeting, Round::kPlain, {child, dst, src, bytes}) || failed;
+    g.sync();
+    if (g.is_leader()) send_arrival(ctx, meeting, Round::kPlain, child, bytes);
   }
+  return !g.any(failed);
+}
+
+// Messages of so many bytes go by a turn: as words where they can.
+CHIME_DEVICE bool goes_by_turn(const Context& ctx, Meeting meeting, std::size_t bytes) {
+  return bytes <= bytes_of_words(team_of(ctx, meeting.handle));
+}
+
+// Each member gets its piece of the source; what comes from a member is its block of `dst`.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool exchange_blocks(const Context& ctx, Group g, Meeting meeting,
+                                              void* dst, Pieces pieces) {
+  const unsigned me = rank_of(ctx, meeting);
+  const std::size_t bytes = pieces.each;
+  std::byte* const blocks = static_cast<std::byte*>(dst);
+  copy_own(g, blocks + me * bytes, pieces.src + me * pieces.stride, bytes);
+  if (!goes_by_turn(ctx, meeting, bytes)) {
+    return exchange(ctx, g, meeting, Round::kPlain, blocks + me * bytes, pieces, 0);
+  }
+  if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
+  for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank) {
+    if (rank != me) copy_own(g, blocks + rank * bytes, slot_of(ctx, meeting, rank), bytes);
+  }
+  end_turn(ctx, g, meeting, bytes);
   return true;
-}
-
-// Member r's block goes to block r of all.
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool gather_all(const Context& ctx, Group g, Meeting meeting, void* dst,
-                                         const void* src, std::size_t bytes) {
-  const auto me = static_cast<unsigned>(team_of(ctx, meeting.handle).my_rank);
-  std::byte* const block = static_cast<std::byte*>(dst) + me * bytes;
-  copy_own(g, block, src, bytes);
-  return exchange_with_all(ctx, g, meeting, begin_round, [&](unsigned rank) {
-    return Message{rank, {block, src, bytes, Until::kPosted}, false};
-  });
-}
-
-// Block r goes to member r, as the block of this PE's rank.
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool transpose_all(const Context& ctx, Group g, Meeting meeting, void* dst,
-                                            const void* src, std::size_t bytes) {
-  const auto me = static_cast<unsigned>(team_of(ctx, meeting.handle).my_rank);
-  std::byte* const block = static_cast<std::byte*>(dst) + me * bytes;
-  const auto* const blocks = static_cast<const std::byte*>(src);
-  copy_own(g, block, blocks + me * bytes, bytes);
-  return exchange_with_all(ctx, g, meeting, begin_round, [&](unsigned rank) {
-    return Message{rank, {block, blocks + rank * bytes, bytes, Until::kPosted}, false};
-  });
 }
 
 }  // namespace detail
@@ -99,7 +99,7 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
   return detail::collective(
       ctx, g, {team, Operation::kFcollect, dst, src, bytes, detail::members_of(ctx, team)},
       [&](detail::Meeting meeting) {
-        return detail::gather_all(ctx, g, meeting, dst, src, bytes);
+        return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes));
       });
 }
 
@@ -111,7 +111,9 @@ CHIME_DEVICE int alltoallmem(const Context& ctx, Group g, chime_team_t team, voi
                             {team, Operation::kAlltoall, dst, src, bytes,
                              detail::members_of(ctx, team), detail::members_of(ctx, team)},
                             [&](detail::Meeting meeting) {
-                              return detail::transpose_all(ctx, g, meeting, dst, src, bytes);
+                              const auto* const blocks = static_cast<const std::byte*>(src);
+                              return detail::exchange_blocks(
+                                  ctx, g, meeting, dst, {blocks, bytes, bytes, ~std::size_t{0}});
                             });
 }
 

@@ -6,13 +6,13 @@
 // number combines it, and puts the result to all.
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
-// `combine(dst, count, members, element)`, which makes `dst` of `element(rank, i)`, the address of
-// member `rank`'s element i.
+// `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.
 #ifndef CHIME_DEVICE_COLL_REDUCE_CUH_
 #define CHIME_DEVICE_COLL_REDUCE_CUH_
 
 #include <cstddef>
 
+#include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/combine.cuh"
 #include "chime/device/coll/exchange.cuh"
 
@@ -26,138 +26,63 @@ struct Reduction {
   std::size_t n;  // elements; of a reducescatter those of one member
 };
 
-// Elements first to first + count - 1 of an array.
-struct Range {
-  std::size_t first, count;
-};
-
-// Block `i` of the elements from `begin` to n - 1: at most `each` elements.
-CHIME_DEVICE Range block_of(std::size_t begin, std::size_t n, std::size_t each, unsigned i) {
-  const std::size_t first = begin + i * each;
-  if (first >= n) return {n, 0};
-  return {first, n - first < each ? n - first : each};
-}
-
-// dst = what the members have: this PE at `own`, the others in their slots. By all members of the
-// group, which have all read their slots when it returns.
-template <class Combine, class Group>
-CHIME_DEVICE void combine_slots(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                std::byte* dst, const std::byte* own, std::size_t count) {
-  const abi::Team& team = team_of(ctx, meeting.handle);
-  const auto me = static_cast<unsigned>(team.my_rank);
-  const std::byte* const slots = slot_of(ctx, meeting.handle, 0);
-  const std::size_t bytes = slot_bytes(ctx, team);
-  combine(g, dst, count, static_cast<unsigned>(team.size), [&](unsigned rank, std::size_t at) {
-    return (rank == me ? own : slots + rank * bytes) + at;
-  });
-  g.sync();
+// Where the members' elements are: this PE's at `own`, the others' in their slots.
+CHIME_DEVICE Shares shares_of(const Context& ctx, Meeting meeting, const std::byte* own) {
+  return {own, slot_of(ctx, meeting, 0), team_of(ctx, meeting.handle).slot_bytes,
+          rank_of(ctx, meeting), size_of(ctx, meeting)};
 }
 
 // Elements of a slot.
 template <class Combine>
 CHIME_DEVICE std::size_t elements_of_slot(const Context& ctx, Meeting meeting, Combine combine) {
-  return slot_bytes(ctx, team_of(ctx, meeting.handle)) / combine.bytes();
+  return team_of(ctx, meeting.handle).slot_bytes / combine.bytes();
 }
 
-// All of it fits a slot.
-template <class Combine, class Group>
-CHIME_DEVICE bool reduce_short(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                               const Reduction& all) {
-  const std::size_t bytes = all.n * combine.bytes();
-  if (!take_turn(ctx, g, meeting, [&](unsigned) { return Piece{all.src, bytes}; })) return false;
-  // In place, the source changes now.
-  if (!complete_sources(ctx, g, meeting, bytes)) return false;
-  combine_slots(ctx, g, meeting, combine, all.dst, all.src, all.n);
-  return true;
-}
-
-// A block for each member, `each` elements long, from `begin` on. In place: the member that sends a
-// result has got this PE's piece of it, so that the source of that piece may change.
-template <class Combine, class Group>
-CHIME_DEVICE bool reduce_blocks(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                const Reduction& all, std::size_t begin, std::size_t each) {
-  const std::size_t bytes = combine.bytes();
-  if (!take_turn(ctx, g, meeting, [&](unsigned rank) {
-        const Range block = block_of(begin, all.n, each, rank);
-        return Piece{all.src + block.first * bytes, block.count * bytes};
-      })) {
-    return false;
-  }
-  const auto me = static_cast<unsigned>(team_of(ctx, meeting.handle).my_rank);
-  const Range mine = block_of(begin, all.n, each, me);
-  std::byte* const result = all.dst + mine.first * bytes;
-  combine_slots(ctx, g, meeting, combine, result, all.src + mine.first * bytes, mine.count);
-  return exchange_with_all(ctx, g, meeting, begin_round, [&](unsigned rank) {
-    return Message{rank, {result, result, mine.count * bytes, Until::kPosted}, false};
-  });
-}
-
+// In place, the source of a block changes when its result comes: the member that sends it has got
+// this PE's piece.
 template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
-  const std::size_t each = elements_of_slot(ctx, meeting, combine);
-  if (all.n <= each) return reduce_short(ctx, g, meeting, combine, all);
-  const std::size_t step = each * static_cast<unsigned>(team_of(ctx, meeting.handle).size);
-  for (std::size_t begin = 0; begin < all.n; begin += step) {
-    if (!reduce_blocks(ctx, g, meeting, combine, all, begin, each)) return false;
+  const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
+  const std::size_t end = all.n * combine.bytes();
+  for (std::size_t begin = 0;;) {
+    const bool is_short = end - begin <= each;
+    const Pieces pieces = {all.src + begin, is_short ? 0 : each, each, end - begin};
+    const std::size_t mine = is_short ? 0 : rank_of(ctx, meeting) * each;  // from `begin` on
+    const std::size_t bytes = pieces.bytes(rank_of(ctx, meeting));
+    if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
+    if (is_short && !complete_sources(ctx, g, meeting, bytes)) return false;
+    std::byte* const result = all.dst + begin + mine;
+    combine(g, result, bytes, shares_of(ctx, meeting, pieces.src + mine));
+    end_turn(ctx, g, meeting, bytes);
+    if (is_short) return true;
+    const bool is_spread =
+        exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
+    begin += each * size_of(ctx, meeting);
+    if (!is_spread || begin >= end) return is_spread;
   }
-  return true;
 }
 
 // Member r gets elements r * n to r * n + n - 1.
 template <class Combine, class Group>
 CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meeting, Combine combine,
                                      const Reduction& all) {
-  const auto me = static_cast<unsigned>(team_of(ctx, meeting.handle).my_rank);
-  const std::size_t each = elements_of_slot(ctx, meeting, combine), bytes = combine.bytes();
+  const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
+  const std::size_t end = all.n * combine.bytes();
   std::size_t begin = 0;
   do {  // also once for n = 0: all come
-    const Range piece = block_of(begin, all.n, each, 0);
-    const auto source = [&](unsigned rank) {
-      return all.src + (rank * all.n + piece.first) * bytes;
-    };
-    if (!take_turn(ctx, g, meeting, [&](unsigned rank) {
-          return Piece{source(rank), piece.count * bytes};
-        })) {
-      return false;
-    }
+    const std::size_t bytes = end - begin < each ? end - begin : each;
+    const Pieces pieces = {all.src + begin, end, bytes, ~std::size_t{0}};
+    if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
     // In place, they may change now.
-    if (!complete_sources(ctx, g, meeting, piece.count * bytes)) return false;
-    combine_slots(ctx, g, meeting, combine, all.dst + piece.first * bytes, source(me), piece.count);
+    if (!complete_sources(ctx, g, meeting, bytes)) return false;
+    combine(g, all.dst + begin, bytes,
+            shares_of(ctx, meeting, pieces.src + rank_of(ctx, meeting) * end));
+    end_turn(ctx, g, meeting, bytes);
     begin += each;
-  } while (begin < all.n);
+  } while (begin < end);
   return true;
 }
-
-// Elements of a type by an operation.
-template <class Op, class T>
-struct CombineBy {
-  CHIME_DEVICE static constexpr std::size_t bytes() { return sizeof(T); }
-
-  template <class Group, class Element>
-  CHIME_DEVICE void operator()(Group g, std::byte* dst, std::size_t count, unsigned members,
-                               Element element) const {
-    if (members == 2) return combine_two(g, dst, count, element(0, 0), element(1, 0));
-    for (std::size_t i = g.rank(); i < count; i += g.size()) {
-      reinterpret_cast<T*>(dst)[i] = combined<T, Op>(members, [&](unsigned rank) {
-        return *reinterpret_cast<const T*>(element(rank, i * sizeof(T)));
-      });
-    }
-  }
-
- private:
-  // A loop that compilers make vectors of.
-  template <class Group>
-  CHIME_DEVICE static void combine_two(Group g, std::byte* dst, std::size_t count,
-                                       const std::byte* first, const std::byte* second) {
-    using A = typename Op::template In<T>;
-    for (std::size_t i = g.rank(); i < count; i += g.size()) {
-      const A a = static_cast<A>(reinterpret_cast<const T*>(first)[i]);
-      const A b = static_cast<A>(reinterpret_cast<const T*>(second)[i]);
-      reinterpret_cast<T*>(dst)[i] = static_cast<T>(Op::apply(a, b));
-    }
-  }
-};
 
 template <class Combine, class Group>
 CHIME_DEVICE int reduce_by(const Context& ctx, Group g, chime_team_t team, Combine combine,

@@ -40,6 +40,15 @@ CHIME_DEVICE bool call_by(F& f, const Context& ctx, Access&&... access) {
   }
 }
 
+// Calls `f` with the operations of the path that a channel belongs to.
+template <class F>
+CHIME_DEVICE auto by_path_of_channel(const Context& ctx, int pe, F& f) {
+  return [&ctx, pe, &f](Path path, abi::Channel& channel) {
+    if (path == Path::kNic) return call_by<Path::kNic>(f, ctx, channel, pe);
+    return path == Path::kProxy && call_by<Path::kProxy>(f, ctx, channel, pe);
+  };
+}
+
 }  // namespace detail
 
 // Decides by which path the target at `pe` is reached, and at once calls `f` with the operations of
@@ -49,10 +58,13 @@ CHIME_DEVICE bool go(const Context& ctx, Traffic traffic, const Target& target, 
   return decide(
       ctx, traffic, target, pe,
       [&](std::byte* heap) { return detail::call_by<Path::kP2p>(f, ctx, heap); },
-      [&](Path path, abi::Channel& channel) {
-        if (path == Path::kNic) return detail::call_by<Path::kNic>(f, ctx, channel, pe);
-        return path == Path::kProxy && detail::call_by<Path::kProxy>(f, ctx, channel, pe);
-      });
+      detail::by_path_of_channel(ctx, pe, f));
+}
+
+// The same for Chime's own messages to a PE that loads and stores do not reach.
+template <class F>
+CHIME_DEVICE bool go_by_channel(const Context& ctx, Traffic traffic, int pe, F f) {
+  return by_channel(ctx, traffic, pe, detail::by_path_of_channel(ctx, pe, f));
 }
 
 }  // namespace chime

@@ -42,9 +42,20 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 std::size_t arrivals_bytes(const TeamTable::Shape& shape) {
   return round_up(times(shape.n_pes, sizeof(std::uint64_t)), 64);
 }
-// Two halves, each with a slot for each member, of 64 bytes at least.
+// Of a member in each half: the least it has are four words, and a slot of 64 bytes.
+constexpr std::size_t kLeastWords = 4 * sizeof(std::uint64_t), kLeastSlot = 64;
 std::size_t scratch_bytes(const TeamTable::Shape& shape) {
-  return std::max(round_up(shape.asked_scratch, 128), times(shape.n_pes, 2 * 64));
+  const std::size_t least = times(shape.n_pes, 2 * (kLeastSlot + kLeastWords));
+  return round_up(std::max(std::size_t{shape.asked_scratch}, least), 128);
+}
+// A GPU's threads store many words at once, and save a fence. A CPU copies more than few bytes
+// faster.
+void divide_scratch(const TeamTable::Shape& shape, bool is_cpu, abi::Team& team) {
+  const std::size_t share = scratch_bytes(shape) / 2 / static_cast<std::size_t>(team.size);
+  const std::size_t words =
+      is_cpu ? kLeastWords : std::max(kLeastWords, share / 4 & ~std::size_t{15});
+  team.words_bytes = static_cast<std::uint32_t>(words);
+  team.slot_bytes = static_cast<std::uint32_t>((share - words) & ~std::size_t{63});
 }
 
 std::size_t words_of_bits(int bits) { return (static_cast<std::size_t>(bits) + 63) / 64; }
@@ -116,6 +127,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const
       reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
   entry.first_epoch = number << kEpochBits;
   entry.agreement = agreement(team);
+  divide_scratch(shape_, gpu_.is_cpu(), entry);
   return entry;
 }
 

@@ -41,10 +41,11 @@ class CombineAsAsked {
 
   CHIME_DEVICE std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
 
-  template <class Group, class Element>
-  CHIME_DEVICE void operator()(Group g, std::byte* dst, std::size_t count, unsigned members,
-                               Element element) const {
-    const auto in = [&]<class T>(T) { combine_in<T>(g, dst, count, members, element); };
+  // Out of line: one copy of all types for all algorithms.
+  template <class Group>
+  CHIME_DEVICE_OUT_OF_LINE void operator()(Group g, std::byte* dst, std::size_t bytes,
+                                           chime::detail::Shares shares) const {
+    const auto in = [&]<class T>(T) { combine_in<T>(g, dst, bytes, shares); };
     if (element_ == CHIME_ELEMENT_BFLOAT16) return in(exec::bfloat16{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 2) return in(exec::half{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 4) return in(float{});
@@ -60,12 +61,10 @@ class CombineAsAsked {
   }
 
  private:
-  template <class T, class Group, class Element>
-  CHIME_DEVICE void combine_in(Group g, std::byte* dst, std::size_t count, unsigned members,
-                               Element element) const {
-    const auto by = [&]<class Op>(Op) {
-      chime::detail::CombineBy<Op, T>{}(g, dst, count, members, element);
-    };
+  template <class T, class Group>
+  CHIME_DEVICE void combine_in(Group g, std::byte* dst, std::size_t bytes,
+                               const chime::detail::Shares& shares) const {
+    const auto by = [&]<class Op>(Op) { chime::detail::CombineBy<Op, T>{}(g, dst, bytes, shares); };
     if (op_ == CHIME_REDUCE_SUM) return by(Sum{});
     if (op_ == CHIME_REDUCE_PROD) return by(Product{});
     if (op_ == CHIME_REDUCE_MIN) return by(Min{});

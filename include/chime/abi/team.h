@@ -23,10 +23,11 @@ struct alignas(128) SyncArea {
   std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
   std::uint32_t reserved0;
   // Numbers of the last round, and of the last turn, of data that members sent each other
-  // (device/coll/exchange.cuh). Owner: the PE itself, one call at a time.
+  // (device/coll/message.cuh). Owner: the PE itself, one call at a time.
   std::uint64_t round;
   std::uint64_t turn;
-  std::uint32_t reserved[22];
+  std::uint64_t call;  // in a checked job: a digest of the call under way; owner: likewise
+  std::uint32_t reserved[20];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];
@@ -55,8 +56,10 @@ struct Team {
   // For what its members agree on when they make another team (device/coll/agree.cuh): this PE's
   // words, then those that peers send. Null: they make none.
   std::uint64_t* agreement = nullptr;
+  // Of each half of a lane's scratch: a member's slot, and its words behind the slots of all.
+  std::uint32_t slot_bytes = 0, words_bytes = 0;
 };
-static_assert(sizeof(Team) == 56);
+static_assert(sizeof(Team) == 64);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

@@ -1,0 +1,170 @@
+// A call of a collective: what is refused, how it begins and ends.
+#ifndef CHIME_DEVICE_COLL_COLLECTIVE_CUH_
+#define CHIME_DEVICE_COLL_COLLECTIVE_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/context.h"
+#include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/meeting.cuh"
+#include "chime/device/coll/members.cuh"
+#include "chime/device/coll/team.cuh"
+#include "chime/device/exec/exec.cuh"
+#include "chime/device/route.cuh"
+
+namespace chime::detail {
+
+// A call: each member's share has `bytes`, and `dst` has `results` of them, `src` has `sources`.
+struct Collective {
+  chime_team_t team;
+  Operation operation;
+  void* dst;
+  const void* src;
+  std::size_t bytes;
+  unsigned results = 1, sources = 1;
+  int root = 0;  // 0 where there is none
+
+  // What is the same on all members.
+  CHIME_DEVICE std::uint64_t digest() const {
+    const auto of = [](std::uint64_t digest, std::uint64_t value) {
+      return (digest ^ value) * 0x9e3779b97f4a7c15u ^ digest >> 29;
+    };
+    return of(of(of(1, static_cast<std::uint64_t>(operation)), bytes),
+              static_cast<std::uint64_t>(root));
+  }
+};
+
+// The members of a team; 0: this PE is in no such team.
+CHIME_DEVICE unsigned members_of(const Context& ctx, chime_team_t team) {
+  const abi::Team* const found = find_team(ctx, team);
+  return found == nullptr ? 0 : static_cast<unsigned>(found->size);
+}
+
+// ---- Refusals -----------------------------------------------------------------------------------
+
+// Whether memory may have so many bytes, and in a checked job the array has them.
+CHIME_DEVICE bool is_right_array(const Context& ctx, const void* array, std::size_t bytes) {
+  return !has_too_many_bytes({array, bytes, 1}) && (bytes == 0 || is_in_bounds(ctx, array, bytes));
+}
+// Whether members may put their data there.
+CHIME_DEVICE bool may_receive(const Context& ctx, const void* dst, std::size_t bytes,
+                              const abi::Team& team) {
+  return bytes == 0 || team.size == 1 || is_in_heap(ctx, dst, bytes);
+}
+
+CHIME_DEVICE Failure refusal_of(const Context& ctx, const Collective& call) {
+  const abi::Team* const team = find_team(ctx, call.team);
+  if (team == nullptr) return team_refusal(call.operation, call.team);
+  if (call.root < 0 || call.root >= team->size) {
+    return {.status = CHIMEX_ERR_INVALID,
+            .operation = call.operation,
+            .fault = Fault::kRoot,
+            .expected = static_cast<std::uint64_t>(static_cast<std::int64_t>(call.root)),
+            .seen = static_cast<std::uint64_t>(call.team)};
+  }
+  const std::size_t results = CHIME_BYTES(call.bytes, call.results);
+  const std::size_t sources = call.sources == 0 ? 0 : CHIME_BYTES(call.bytes, call.sources);
+  const bool has_place =
+      !has_too_many_bytes({call.dst, results, 1}) && may_receive(ctx, call.dst, results, *team);
+  const bool dst_is_right = has_place && is_right_array(ctx, call.dst, results);
+  if (dst_is_right && is_right_array(ctx, call.src, sources))
+    return {.status = CHIMEX_OK, .operation = call.operation};
+  return {.status = CHIMEX_ERR_INVALID,
+          .operation = call.operation,
+          .pe = ctx.pe.my_pe,
+          .fault = has_place ? Fault::kBounds : Fault::kPlace,
+          .address = dst_is_right ? call.src : call.dst,
+          .expected = dst_is_right ? sources : results};
+}
+
+// Out of line and by value: a good call keeps none of it in memory.
+CHIME_DEVICE_OUT_OF_LINE int record_refusal(const Context& ctx, bool is_leader, Collective call) {
+  const Failure refusal = refusal_of(ctx, call);
+  if (is_leader && refusal.status != CHIMEX_OK) record(ctx, refusal);
+  return refusal.status;
+}
+
+// ---- Unlike calls -------------------------------------------------------------------------------
+
+CHIME_DEVICE_OUT_OF_LINE void fail_unalike(const Context& ctx, Meeting meeting, unsigned rank) {
+  const int pe = pe_of(team_of(ctx, meeting.handle), rank);
+  end_meetings(ctx, meeting, CHIMEX_ERR_MISMATCH, pe);
+  record(ctx, {.status = CHIMEX_ERR_MISMATCH,
+               .operation = meeting.operation(),
+               .pe = pe,
+               .fault = Fault::kUnalike,
+               .expected = static_cast<std::uint64_t>(meeting.handle)});
+}
+
+// In a checked job: whether all members make the call with this digest. If not, each has found one
+// that does not, which is recorded.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool is_made_alike(const Context& ctx, Group g, Meeting meeting,
+                                            std::uint64_t digest) {
+  constexpr std::size_t kBytes = sizeof(digest);
+  const unsigned me = rank_of(ctx, meeting);
+  std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
+  if (g.is_leader()) mine = digest;
+  if (!take_turn(ctx, g, meeting, whole(&mine, kBytes), kBytes)) return false;
+  const auto digest_of = [&](unsigned rank) {
+    return *reinterpret_cast<const std::uint64_t*>(slot_of(ctx, meeting, rank));
+  };
+  bool differs = false;
+  for (unsigned rank = 0; g.is_leader() && !differs && rank < size_of(ctx, meeting); ++rank) {
+    differs = rank != me && digest_of(rank) != digest;
+    if (differs) fail_unalike(ctx, meeting, rank);
+  }
+  if (g.any(differs)) return false;
+  end_turn(ctx, g, meeting, kBytes);
+  return true;
+}
+
+// ---- Beginning and end --------------------------------------------------------------------------
+
+// Begins a call of the group. If it is refused, that is recorded.
+template <class Group>
+CHIME_DEVICE bool begin_exchange(const Context& ctx, Group g, Meeting meeting) {
+  g.sync();  // what any member wrote may be sent by another one
+  bool failed = false;
+  if (g.is_leader()) {
+    settle_words(ctx);
+    failed = !begin_meeting(ctx, meeting);
+  }
+  return !g.any(failed);
+}
+
+// Ends a call whose messages had at most `bytes` each, and which went well so far. Its sources may
+// be reused.
+template <class Group>
+CHIME_DEVICE bool end_exchange(const Context& ctx, Group g, Meeting meeting, bool is_well,
+                               std::size_t bytes) {
+  if (g.is_leader()) {
+    if (is_well && bytes > kCarriedBytes) is_well = complete_messages(ctx, meeting);
+    leave_lane(ctx, meeting);
+    if (is_well) settle_words(ctx);
+  }
+  return !g.any(!is_well);
+}
+
+// By all members of the group: the status that the call returns. `act(meeting)` says whether it has
+// succeeded.
+template <class Group, class Act>
+CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call, Act act) {
+  need_filled(ctx);
+  int status = record_refusal(ctx, g.is_leader(), call);
+  if (status == CHIMEX_OK) {
+    const Meeting meeting(call.team, call.operation);
+    status = CHIMEX_ERR_ABORTED;
+    if (begin_exchange(ctx, g, meeting)) {
+      const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
+      if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
+    }
+  }
+  leave(ctx);
+  return status;
+}
+
+}  // namespace chime::detail
+
+#endif  // CHIME_DEVICE_COLL_COLLECTIVE_CUH_

@@ -1,0 +1,46 @@
+// The memory in which the members of a team receive each other's data in a lane, at the same offset
+// of each member's heap (README.md, "Collectives").
+#ifndef CHIME_DEVICE_COLL_LANE_CUH_
+#define CHIME_DEVICE_COLL_LANE_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/context.h"
+#include "chime/abi/words.h"
+#include "chime/device/coll/meeting.cuh"
+#include "chime/device/coll/members.cuh"
+#include "chime/device/exec/exec.cuh"
+
+namespace chime::detail {
+
+CHIME_DEVICE std::size_t lane_number(const Context& ctx, std::int32_t handle) {
+  return static_cast<std::size_t>(abi::team_index(handle) * ctx.teams.lanes +
+                                  abi::team_lane(handle));
+}
+
+// The number of the last round in which member `rank` has sent data behind which it stores one.
+CHIME_DEVICE std::uint64_t* arrival_of(const Context& ctx, std::int32_t handle, unsigned rank) {
+  std::byte* const lane = ctx.teams.arrivals + lane_number(ctx, handle) * ctx.teams.arrivals_bytes;
+  return reinterpret_cast<std::uint64_t*>(lane) + rank;
+}
+
+// The half of the scratch that this turn uses: a slot for each member, then its words.
+CHIME_DEVICE std::byte* half_of(const Context& ctx, Meeting meeting) {
+  std::byte* const lane =
+      ctx.teams.scratch + lane_number(ctx, meeting.handle) * ctx.teams.scratch_bytes;
+  return lane + (meeting.area(ctx).turn & 1) * (ctx.teams.scratch_bytes / 2);
+}
+CHIME_DEVICE std::byte* slot_of(const Context& ctx, Meeting meeting, unsigned rank) {
+  return half_of(ctx, meeting) + rank * team_of(ctx, meeting.handle).slot_bytes;
+}
+CHIME_DEVICE std::uint64_t* words_of(const Context& ctx, Meeting meeting, unsigned rank) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  std::byte* const words =
+      half_of(ctx, meeting) + std::size_t{static_cast<unsigned>(team.size)} * team.slot_bytes;
+  return reinterpret_cast<std::uint64_t*>(words + std::size_t{rank} * team.words_bytes);
+}
+
+}  // namespace chime::detail
+
+#endif  // CHIME_DEVICE_COLL_LANE_CUH_

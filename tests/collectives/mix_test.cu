@@ -127,29 +127,73 @@ IN_EVERY_WORLD(Mix, OfLanesAtOnce) {
 }
 
 // Turn after turn, with nothing between them: a member that is ahead must not write into a slot
-// that another one still reads.
+// that another one still reads, nor take what came in an earlier turn.
 constexpr int kTurns = 400;
+constexpr unsigned kFew = 2;     // elements: between mapped PEs they go as words
 constexpr unsigned kLong = 100;  // elements: they fit a slot of eight members
 CHIME_KERNEL void reduce_often(CHIME_GRID_CONSTANT const Context context, std::uint64_t* src,
-                               std::uint64_t* dst, int n, unsigned* wrong) {
+                               std::uint64_t* dst, unsigned length, int n, unsigned* wrong) {
   const auto me = static_cast<unsigned>(context.pe.my_pe), members = static_cast<unsigned>(n);
   for (unsigned turn = 1; turn <= kTurns; ++turn) {
-    for (unsigned i = 0; i < kLong; ++i) src[i] = turn * 1000 + me + i;
-    const int status = reduce<Sum>(context, Thread{}, CHIME_TEAM_WORLD, dst, src, kLong);
-    for (unsigned i = 0; i < kLong; ++i) {
+    for (unsigned i = 0; i < length; ++i) src[i] = turn * 1000 + me + i;
+    const int status = reduce<Sum>(context, Thread{}, CHIME_TEAM_WORLD, dst, src, length);
+    for (unsigned i = 0; i < length; ++i) {
       const std::uint64_t sum = members * (turn * 1000 + i) + members * (members - 1) / 2;
       if (status != CHIMEX_OK || dst[i] != sum) ++*wrong;
     }
   }
 }
+void expect_right_turns(Pe& pe, unsigned length) {
+  Symmetric<std::uint64_t> src(kLong), dst(kLong);
+  Private<unsigned> wrong(1);
+  pe.barrier();
+  pe.run(1, 1, reduce_often, pe.context(), src.data(), dst.data(), length, pe.size(), wrong.data());
+  EXPECT_EQ(0u, wrong.read()[0]);
+  pe.barrier();
+}
 IN_EVERY_WORLD(Mix, OfTurnsBackToBack) {
   world.spawn(2, [](Pe& pe) {
-    Symmetric<std::uint64_t> src(kLong), dst(kLong);
-    Private<unsigned> wrong(1);
+    expect_right_turns(pe, kLong);
+    expect_right_turns(pe, kFew);
+  });
+}
+
+// The number of the last turn, as if so many had been.
+CHIME_KERNEL void set_turn(CHIME_GRID_CONSTANT const Context context, std::uint64_t turn) {
+  context.teams.entries[0].areas[0].turn = turn;
+}
+// Words have 32 bits of a turn's number: those that earlier turns left must not be taken again.
+IN_EVERY_WORLD(Mix, OfTurnsWhoseNumbersInWordsComeAgain) {
+  world.spawn(2, [](Pe& pe) {
+    expect_right_turns(pe, kFew);
+    pe.run(1, 1, set_turn, pe.context(), std::uint64_t{0xffff'ffff} - 20);
+    expect_right_turns(pe, kFew);
+  });
+}
+
+// In every length around that of a word, and from addresses that are no multiple of it.
+IN_EVERY_WORLD(Mix, OfBytesThatFillNoWord) {
+  world.spawn(1, [](Pe& pe) {
+    constexpr std::size_t kMost = 21;
+    const auto n = static_cast<std::size_t>(pe.size());
+    Symmetric<char> src(kMost + 3), dst(kMost * n + 3);
+    std::vector<char> mine(kMost + 3);
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      mine[i] = static_cast<char>(16 * pe.rank() + static_cast<int>(i));
+    src.write(mine);
     pe.barrier();
-    pe.run(1, 1, reduce_often, pe.context(), src.data(), dst.data(), pe.size(), wrong.data());
-    EXPECT_EQ(0u, wrong.read()[0]);
-    pe.barrier();
+    for (std::size_t bytes = 1; bytes <= kMost; ++bytes) {
+      const std::size_t from = bytes % 4, to = bytes / 4 % 4;
+      ASSERT_EQ(CHIMEX_OK,
+                chime_char_fcollect(CHIME_TEAM_WORLD, dst.data() + to, src.data() + from, bytes));
+      for (std::size_t i = 0; i < bytes * n; ++i) {
+        const std::size_t at = from + i % bytes;
+        ASSERT_EQ(static_cast<char>(16 * static_cast<int>(i / bytes) + static_cast<int>(at)),
+                  dst.read(to + i))
+            << bytes << " bytes, byte " << i;
+      }
+      pe.barrier();
+    }
   });
 }
 

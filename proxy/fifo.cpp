@@ -101,7 +101,7 @@ void Fifo::uncount(const Request& request) {
 }
 
 void Fifo::tell_at_limit(int change) {
-  std::atomic_ref(memory_.told->at_limit)
+  std::atomic_ref(memory_.report->at_limit)
       .fetch_add(static_cast<std::uint64_t>(change), std::memory_order_relaxed);
 }
 
@@ -143,7 +143,7 @@ Fifo::Request* Fifo::take() {
   if (taken_ == before) return nullptr;
   // Release: the slots were read before. Pairs with the load in await_room
   // (device/path/proxy/channel.cuh), as far as a poster's stores depend on it.
-  std::atomic_ref(memory_.told->taken).store(taken_, std::memory_order_release);
+  std::atomic_ref(memory_.report->taken).store(taken_, std::memory_order_release);
   return request;
 }
 
@@ -154,18 +154,18 @@ void Fifo::record(const Request& failed, chimex_status status) {
   if (status != CHIMEX_ERR_INVALID) lost_.add(failed.what.pe);
   if (some_lost_) return;
   some_lost_ = true;
-  memory_.told->failure = {.status = status,
-                           .pe = failed.what.pe,
-                           .kind = failed.what.kind,
-                           .op = failed.what.op,
-                           .reserved = {},
-                           .at = failed.what.at,
-                           .bytes = failed.what.bytes};
+  memory_.report->failure = {.status = status,
+                             .pe = failed.what.pe,
+                             .kind = failed.what.kind,
+                             .op = failed.what.op,
+                             .reserved = {},
+                             .at = failed.what.at,
+                             .bytes = failed.what.bytes};
 }
 
 // Release: pairs with the acquire of the thread that polls (device/path/proxy/channel.cuh).
 void Fifo::tell() {
-  std::atomic_ref(memory_.told->through)
+  std::atomic_ref(memory_.report->through)
       .store(through() | (some_lost_ ? abi::kSomeLost : 0), std::memory_order_release);
 }
 

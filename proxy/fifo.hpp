@@ -27,7 +27,7 @@ namespace chime::proxy {
 struct FifoMemory {
   std::span<const abi::ProxySlot> slots;  // a power of two of them
   std::span<abi::ProxyAnswer> answers;    // abi::proxy_answers()
-  abi::ProxyTold* told;
+  abi::ProxyReport* report;
 };
 
 class Fifo {
@@ -61,7 +61,7 @@ class Fifo {
   // The request has ended: its data is in the peer's memory, or its result is at `here`. A failed
   // request loses its peer: later requests to that peer fail, and all others go on.
   // CHIMEX_ERR_INVALID is the request's own fault: its result is zero, and its peer is as well as
-  // before. ProxyTold reports both to kernels at once.
+  // before. ProxyReport reports both to kernels at once.
   void complete(Request& request, chimex_status status);
 
   std::uint64_t depth() const { return memory_.slots.size(); }

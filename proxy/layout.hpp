@@ -23,13 +23,13 @@ inline Piece<std::uint64_t> take_busy(Pieces& pieces, unsigned fifos, unsigned d
 struct FifoPieces {
   Piece<abi::ProxySlot> slots;
   Piece<abi::ProxyAnswer> answers;
-  Piece<abi::ProxyTold> told;  // one of each FIFO
+  Piece<abi::ProxyReport> report;  // one of each FIFO
 };
 // `answers`: of each.
 inline FifoPieces take_fifos(Pieces& pieces, unsigned fifos, unsigned depth, unsigned answers) {
   return {pieces.take<abi::ProxySlot>(std::size_t{fifos} * depth),
           pieces.take<abi::ProxyAnswer>(std::size_t{fifos} * answers),
-          pieces.take<abi::ProxyTold>(fifos)};
+          pieces.take<abi::ProxyReport>(fifos)};
 }
 inline unsigned answers_of(unsigned depth) {
   return abi::proxy_answers(depth, host::kStagingSlots);

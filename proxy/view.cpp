@@ -11,7 +11,7 @@ using host::ContextOwner;
 FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth, unsigned answers) {
   return {{shared.slots.here + std::size_t{fifo} * depth, depth},
           {shared.answers.here + std::size_t{fifo} * answers, answers},
-          shared.told.here + fifo};
+          shared.report.here + fifo};
 }
 
 // Requests name memory by the address that device code uses, and so does a PE without a NIC.
@@ -72,7 +72,7 @@ void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner,
     channel.head.flags = shape.flags;
     channel.head.path = Path::kProxy;
     channel.fifo = {};
-    channel.fifo.told = mine.shared.told.there + i;
+    channel.fifo.report = mine.shared.report.there + i;
     channel.fifo.answers = mine.shared.answers.there + std::size_t{i} * answers;
     channel.fifo.busy = mine.busy.there + first;
     channel.fifo.lost = mine.lost;

@@ -64,12 +64,12 @@ CHIME_DEVICE void await_report(const Context& ctx, const Channel& channel) {
   const std::uint32_t* const published = &channel.fault->published;
   const Wait wait = {.operation = Operation::kNone,
                      .address = published,
-                     .expected = abi::kFaultTold,
+                     .expected = abi::kFaultReported,
                      .pe = channel.pe,
                      .timeout_ns = ctx.pe.wait_timeout_ns};
   // Acquire: pairs with the last store of tell().
   spin_until(ctx, wait, [&] {
-    return exec::ld<Order::kAcquire, Scope::kSystem>(published) == abi::kFaultTold;
+    return exec::ld<Order::kAcquire, Scope::kSystem>(published) == abi::kFaultReported;
   });
 }
 
@@ -77,7 +77,7 @@ CHIME_DEVICE void await_report(const Context& ctx, const Channel& channel) {
 CHIME_DEVICE int first_lost(const Channel& channel) {
   const abi::ChannelFault& fault = *channel.fault;
   const auto published = exec::ld<Order::kAcquire, Scope::kSystem>(&fault.published);
-  return published == abi::kFaultTold ? fault.pe : -1;
+  return published == abi::kFaultReported ? fault.pe : -1;
 }
 
 }  // namespace detail
@@ -105,7 +105,7 @@ CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::Er
   } else {
     detail::record_given_up(to, channel);
   }
-  exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultTold);
+  exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultReported);
 }
 
 // Reports an operation on `pe` that failed: its channel is out of use or has lost that peer, or it

@@ -24,15 +24,16 @@ void Meeting::give_up(chimex_status code, std::string why) {
 
 void Meeting::give_up_directly(chimex_status code, std::string why) {
   if (is_settled() || above() == 0) return;
-  letters_.push_back({0, write(GiveUp{call_, my_pe_, who_is_absent(call_), code, std::move(why)})});
+  outgoing_.push_back(
+      {0, write(GiveUp{call_, my_pe_, who_is_absent(call_), code, std::move(why)})});
 }
 
 void Meeting::ask() {
   if (is_settled()) return;
   const net::Bytes question = write(Ask{call_, my_pe_, my_call_});
-  if (!is_decider()) letters_.push_back({above(), question});
+  if (!is_decider()) outgoing_.push_back({above(), question});
   for (const Below& below : below_)
-    if (below.come < call_) letters_.push_back({below.pe, question});
+    if (below.come < call_) outgoing_.push_back({below.pe, question});
 }
 
 void Meeting::give_up_awaited(chimex_status code, std::string why) {
@@ -44,7 +45,7 @@ void Meeting::be_unsure(chimex_status code, std::string why) {
 }
 
 void Meeting::receive(int from, std::span<const std::byte> message) {
-  std::visit([&](const auto& letter) { hear(from, letter); }, read_message(message));
+  std::visit([&](const auto& heard) { hear(from, heard); }, read_message(message));
 }
 
 void Meeting::hear(int from, const Come& come) {
@@ -56,7 +57,7 @@ void Meeting::hear(int from, const Come& come) {
   below->come = come.call;
   below->calls = come.calls;
   // Who comes later than others gave up, and has not heard of that.
-  if (is_broken()) letters_.push_back({from, write(verdict_)});
+  if (is_broken()) outgoing_.push_back({from, write(verdict_)});
   pass_on_if_all_have_come();
 }
 
@@ -65,7 +66,7 @@ void Meeting::hear(int from, const GiveUp& give_up) {
   // Once: what has met has met, and what is given up is.
   if (give_up.call > verdict_.met && !is_broken()) decide_given_up(give_up);
   // Those below have been told, now or before.
-  if (from != my_pe_ && !find_below(from)) letters_.push_back({from, write(verdict_)});
+  if (from != my_pe_ && !find_below(from)) outgoing_.push_back({from, write(verdict_)});
 }
 
 void Meeting::hear(int, const Ask& ask) {
@@ -107,7 +108,7 @@ void Meeting::pass_on_if_all_have_come() {
   if (is_settled() || first_absent_below() >= 0) return;
   CollectiveCalls calls = CollectiveCalls::of(my_call_, my_pe_);
   for (const Below& below : below_) calls.add(below.calls);
-  letters_.push_back({above(), write(Come{call_, calls})});
+  outgoing_.push_back({above(), write(Come{call_, calls})});
 }
 
 // One is enough, whoever's it is.
@@ -116,7 +117,7 @@ void Meeting::pass_on(const GiveUp& give_up) {
   asked_ = give_up.call;
   GiveUp named = give_up;
   if (named.absent < 0) named.absent = who_is_absent(give_up.call);
-  letters_.push_back({above(), write(named)});
+  outgoing_.push_back({above(), write(named)});
 }
 
 void Meeting::decide_met(const Come& come) {
@@ -136,10 +137,10 @@ void Meeting::decide_given_up(const GiveUp& give_up) {
 }
 
 void Meeting::hand_down() {
-  for (const Below& below : below_) letters_.push_back({below.pe, write(verdict_)});
+  for (const Below& below : below_) outgoing_.push_back({below.pe, write(verdict_)});
 }
 
-// PE 0 decides when its own letter comes back to it, behind all that has arrived before: had its
+// PE 0 decides when its own message comes back to it, behind all that has arrived before: had its
 // process been stopped, others would have waited meanwhile, and may have given up.
 int Meeting::above() const { return is_decider() ? 0 : pe_above(my_pe_); }
 

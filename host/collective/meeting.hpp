@@ -17,7 +17,7 @@ namespace chime::host {
 
 class Meeting {
  public:
-  struct Letter {
+  struct Outgoing {
     int to;  // PE 0 writes to itself, too
     net::Bytes content;
   };
@@ -57,7 +57,7 @@ class Meeting {
   const Verdict& verdict() const { return verdict_; }
 
   // What is to be sent, in order.
-  std::vector<Letter> take_letters() { return std::exchange(letters_, {}); }
+  std::vector<Outgoing> take_outgoing() { return std::exchange(outgoing_, {}); }
 
  private:
   struct Below {
@@ -88,7 +88,7 @@ class Meeting {
   std::uint64_t asked_ = 0;  // the last call that this PE, or one below it, has asked to give up
   Ask awaited_;              // the last that another PE has asked about
   Verdict verdict_;
-  std::vector<Letter> letters_;
+  std::vector<Outgoing> outgoing_;
 };
 
 }  // namespace chime::host

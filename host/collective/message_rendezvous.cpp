@@ -46,7 +46,7 @@ void MessageRendezvous::meet(const CollectiveCall& call) {
   Lock lock(mutex_);
   if (meeting_.is_broken()) throw_given_up(lock);
   meeting_.come(call);
-  send_letters(lock);
+  send_outgoing(lock);
   try {
     wait_until_settled(lock, call);
   } catch (const Error& error) {
@@ -83,13 +83,13 @@ void MessageRendezvous::throw_loss(Lock& lock) {
 void MessageRendezvous::give_up(Lock& lock, const Error& error) {
   const auto is_over = [this] { return meeting_.is_settled() || lost_.contains(0); };
   meeting_.give_up(error.code(), error.message());
-  send_letters(lock);
+  send_outgoing(lock);
   changed_.wait_for(lock, kTimeOfTheWayUp, [&] { return is_over() || !lost_.empty(); });
   meeting_.give_up_directly(error.code(), error.message());
-  send_letters(lock);
+  send_outgoing(lock);
   changed_.wait_for(lock, kAnswerTime, is_over);
   meeting_.be_unsure(error.code(), error.message());
-  send_letters(lock);
+  send_outgoing(lock);
 }
 
 void MessageRendezvous::throw_given_up(Lock& lock) {
@@ -111,18 +111,18 @@ void MessageRendezvous::wait_for_better_words(Lock& lock, const std::function<bo
 }
 
 // Not under mutex_: a messenger has locks of its own, and tells of what comes.
-void MessageRendezvous::send_letters(Lock& lock) {
+void MessageRendezvous::send_outgoing(Lock& lock) {
   lock.unlock();
   {
     const std::lock_guard one(one_sender_);
     lock.lock();
-    const auto letters = meeting_.take_letters();
+    const auto messages = meeting_.take_outgoing();
     lock.unlock();
-    for (const Meeting::Letter& letter : letters) {
+    for (const Meeting::Outgoing& message : messages) {
       try {
-        messenger_->send(letter.to, letter.content);
+        messenger_->send(message.to, message.content);
       } catch (const Error& error) {
-        on_lost(letter.to, error.message());
+        on_lost(message.to, error.message());
       }
     }
   }
@@ -136,7 +136,7 @@ void MessageRendezvous::on_message(int from, std::span<const std::byte> message)
   if (!was_broken && meeting_.is_late()) tell_of_being_late();
   if (!was_broken && meeting_.is_broken()) end_barriers();
   if (meeting_.awaited()) give_up_if_in_a_barrier();
-  send_letters(lock);
+  send_outgoing(lock);
   if (meeting_.is_settled()) changed_.notify_all();
 }
 
@@ -156,7 +156,7 @@ void MessageRendezvous::ask_if_late(Lock& lock) {
   next_ask_ = now + kLookForBarriersEvery;
   if (beside_.kernels_run()) return;
   meeting_.ask();
-  send_letters(lock);
+  send_outgoing(lock);
 }
 
 // Others ask again and again while they wait.

@@ -43,7 +43,7 @@ class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
   void ask_if_late(Lock& lock);
   void give_up_if_in_a_barrier();
   void end_barriers();
-  void send_letters(Lock& lock);
+  void send_outgoing(Lock& lock);
 
   void on_message(int from, std::span<const std::byte> message) override;
   void on_lost(int pe, const std::string& why) override;
@@ -60,7 +60,7 @@ class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
   Elsewhere elsewhere_;
   Elsewhere::Clock::time_point next_ask_;
   std::mutex
-      one_sender_;  // taken before mutex_: letters leave in the order in which they were written
+      one_sender_;  // taken before mutex_: messages leave in the order in which they were written
 
   std::unique_ptr<Messenger> messenger_;  // last: its thread uses all of the above
 };

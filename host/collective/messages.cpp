@@ -47,8 +47,8 @@ net::Bytes write(const Verdict& verdict) {
       .take();
 }
 
-std::variant<Come, GiveUp, Ask, Verdict> read_message(std::span<const std::byte> letter) {
-  net::Reader fields(letter);
+std::variant<Come, GiveUp, Ask, Verdict> read_message(std::span<const std::byte> message) {
+  net::Reader fields(message);
   switch (fields.get<Kind>()) {
     case Kind::kCome: {
       const auto call = fields.get<std::uint64_t>();

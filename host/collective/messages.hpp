@@ -51,6 +51,6 @@ net::Bytes write(const Ask& ask);
 net::Bytes write(const Verdict& verdict);
 
 // Throws net::Error{kProtocol} if it is none of these.
-std::variant<Come, GiveUp, Ask, Verdict> read_message(std::span<const std::byte> letter);
+std::variant<Come, GiveUp, Ask, Verdict> read_message(std::span<const std::byte> message);
 
 }  // namespace chime::host

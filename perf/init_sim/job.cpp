@@ -297,18 +297,18 @@ void Job::on_open(int pe, int server, Purpose purpose) {
                          {Kind::kNodeEndpointInfo, purpose, pe});
   Link& link = links(purpose)[pair(pe, server)];
   link.is_open = true;
-  for (Letter& letter : std::exchange(link.waiting, {}))
-    put_on_wire(pe, server, purpose, std::move(letter));
+  for (Outgoing& message : std::exchange(link.waiting, {}))
+    put_on_wire(pe, server, purpose, std::move(message));
 }
 
 // As in net/mesh: over a connection of its own. The launcher is asked for the address, unless `to`
 // has sent its endpoint info.
-void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
+void Job::send(int from, int to, Purpose purpose, Outgoing message) {
   if (from == to)
-    return network_.after(from, to, 0, {letter.kind, purpose, from, std::move(letter.content)});
+    return network_.after(from, to, 0, {message.kind, purpose, from, std::move(message.content)});
   Link& link = links(purpose)[pair(from, to)];
-  if (link.is_open) return put_on_wire(from, to, purpose, std::move(letter));
-  link.waiting.push_back(std::move(letter));
+  if (link.is_open) return put_on_wire(from, to, purpose, std::move(message));
+  link.waiting.push_back(std::move(message));
   if (std::exchange(link.is_asked, true)) return;
   if (link.has_endpoint_info) return dial(from, to, purpose);
   const bool is_call = purpose == Purpose::kCalls;
@@ -316,17 +316,17 @@ void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
           (is_call ? kAskedByCalls : kAskedByPaths) | static_cast<std::uint32_t>(to));
 }
 
-void Job::put_on_wire(int from, int to, Purpose purpose, Letter letter) {
-  network_.send(from, to, frame_bytes(kTagBytes + letter.bytes),
-                {letter.kind, purpose, from, std::move(letter.content)});
+void Job::put_on_wire(int from, int to, Purpose purpose, Outgoing message) {
+  network_.send(from, to, frame_bytes(kTagBytes + message.bytes),
+                {message.kind, purpose, from, std::move(message.content)});
 }
 
 // ---- Collective calls
 
 void Job::send_calls(int pe) {
-  for (host::Meeting::Letter& letter : meetings_[static_cast<std::size_t>(pe)].take_letters()) {
-    const std::size_t bytes = letter.content.size();
-    send_letter(pe, letter.to, Purpose::kCalls, {Kind::kCall, bytes, std::move(letter.content)});
+  for (host::Meeting::Outgoing& message : meetings_[static_cast<std::size_t>(pe)].take_outgoing()) {
+    const std::size_t bytes = message.content.size();
+    send(pe, message.to, Purpose::kCalls, {Kind::kCall, bytes, std::move(message.content)});
   }
 }
 
@@ -347,14 +347,14 @@ void Job::want(int pe, int peer) {
 void Job::offer(int pe, int peer) {
   const std::size_t bytes =
       1 + sizeof(std::uint32_t) + 2 * kLength + endpoint_infos_.nic + endpoint_infos_.nic_offer;
-  send_letter(pe, peer, Purpose::kPaths, {Kind::kOffer, bytes, {}});
+  send(pe, peer, Purpose::kPaths, {Kind::kOffer, bytes, {}});
 }
 
 void Job::accept(int pe, int peer, PeerPath& path) {
   network_.work(pe, options_.queue_pair_us);
   path.state = PathState::kConnecting;
   const std::size_t bytes = 1 + sizeof(std::uint32_t) + kLength + endpoint_infos_.nic_receipt;
-  send_letter(pe, peer, Purpose::kPaths, {Kind::kReceipt, bytes, {}});
+  send(pe, peer, Purpose::kPaths, {Kind::kReceipt, bytes, {}});
 }
 
 void Job::on_offer(int pe, int from) {

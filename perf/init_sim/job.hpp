@@ -98,7 +98,7 @@ class Job {
     int turn = 0;  // of a step with several turns
     int local_peers = 0;
   };
-  struct Letter {
+  struct Outgoing {
     Kind kind;
     std::size_t bytes;
     net::Bytes content;
@@ -106,7 +106,7 @@ class Job {
   // One direction of a mesh.
   struct Link {
     bool is_asked = false, is_open = false, has_endpoint_info = false;
-    std::vector<Letter> waiting;
+    std::vector<Outgoing> waiting;
   };
   enum class PathState : std::uint8_t { kUnknown, kAsked, kConnecting, kUsable };
   struct PeerPath {
@@ -129,8 +129,8 @@ class Job {
 
   void dial(int from, int to, Purpose purpose);
   void on_open(int pe, int server, Purpose purpose);
-  void send_letter(int from, int to, Purpose purpose, Letter letter);
-  void put_on_wire(int from, int to, Purpose purpose, Letter letter);
+  void send(int from, int to, Purpose purpose, Outgoing message);
+  void put_on_wire(int from, int to, Purpose purpose, Outgoing message);
   Links& links(Purpose purpose) { return purpose == Purpose::kCalls ? calls_ : path_links_; }
 
   void send_calls(int pe);

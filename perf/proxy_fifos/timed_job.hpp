@@ -64,7 +64,7 @@ class TimedFifo {
  public:
   static constexpr std::size_t kDepth = 64;
 
-  TimedFifo() : lost_(lost_bits_, 64), fifo_({slots_, answers_, &told_}, lost_, at_limit_) {}
+  TimedFifo() : lost_(lost_bits_, 64), fifo_({slots_, answers_, &report_}, lost_, at_limit_) {}
 
   // With an answer that no other request has. Returns its index.
   std::uint64_t post(const abi::ProxySlot& request, std::uint32_t answer) {
@@ -84,7 +84,7 @@ class TimedFifo {
  private:
   std::vector<abi::ProxySlot> slots_ = std::vector<abi::ProxySlot>(kDepth);
   std::vector<abi::ProxyAnswer> answers_ = std::vector<abi::ProxyAnswer>(kDepth);
-  abi::ProxyTold told_{};
+  abi::ProxyReport report_{};
   std::array<std::uint64_t, 1> lost_bits_{}, at_limit_bits_{};
   proxy::LostPeers lost_;
   proxy::PeersAtLimit at_limit_{at_limit_bits_};

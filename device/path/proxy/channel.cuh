@@ -33,7 +33,8 @@ struct FifoView {
 CHIME_DEVICE std::uint64_t poll(Channel& fifo, std::uint64_t done) {
   // Acquire: pairs with the proxy's release. Results, data of gets, and the bits of lost peers are
   // there.
-  const std::uint64_t through = exec::ld<Order::kAcquire, Scope::kSystem>(&fifo.fifo.told->through);
+  const std::uint64_t through =
+      exec::ld<Order::kAcquire, Scope::kSystem>(&fifo.fifo.report->through);
   if (static_cast<std::int64_t>(through) <= static_cast<std::int64_t>(done)) return done;
   return channel::advance_to(fifo, through);
 }
@@ -43,7 +44,7 @@ CHIME_DEVICE void poll(Channel& fifo) { poll(fifo, load<Order::kRelaxed>(fifo.pr
 // requests are in flight, so this also makes the next posters check whether one peer causes it.
 CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t end) {
   const std::uint64_t target = end - fifo.head.depth;
-  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) != 0) {
+  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.report->at_limit) != 0) {
     exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.limited, 1);
   }
   std::uint64_t* const taken = &fifo.progress.taken;
@@ -54,7 +55,7 @@ CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t en
     if (seen >= target) return true;
     poll(fifo);
     // Relaxed: only stores that depend on it follow.
-    seen = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->taken);
+    seen = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.report->taken);
     exec::atomic_max<Order::kRelaxed, Scope::kDevice>(taken, seen);
     return seen >= target;
   });
@@ -73,7 +74,7 @@ CHIME_DEVICE bool has_lost(const Channel& fifo, std::uint64_t done, int pe) {
 // The first request that failed.
 CHIME_DEVICE void describe_error(const Context& ctx, const Channel& fifo,
                                  abi::ChannelFault& fault) {
-  const abi::ProxyFailure& failure = fifo.fifo.told->failure;
+  const abi::ProxyFailure& failure = fifo.fifo.report->failure;
   fault.address = reinterpret_cast<std::uint64_t>(ctx.pe.heap) + failure.at;
   fault.bytes = failure.bytes;
   fault.pe = failure.pe;

@@ -64,7 +64,7 @@ namespace detail {
 // limit, and holds no slot meanwhile, so other threads continue. False: `pe` is lost, or the wait
 // was given up.
 CHIME_DEVICE_OUT_OF_LINE bool await_limit(const Context& ctx, Channel& fifo, int pe) {
-  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) == 0) {
+  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.report->at_limit) == 0) {
     exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.limited, 0);
     return true;
   }

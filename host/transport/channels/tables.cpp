@@ -57,12 +57,12 @@ ChannelTables::ChannelTables(Gpu& gpu, int n_pes, std::span<const ChannelNeeds> 
   buffers_.emplace(make_buffer_tables(gpu, buffers));
   kernels_.memory.buffers = host_.memory.buffers = buffers.all.there;
   const auto asks = [&](const SharedPieces::Asked& by) {
-    return OpeningDesk::Asks{by.count.here, std::span(by.wanted.here, counts_.wanted_words())};
+    return OpeningRequests::Asks{by.count.here, std::span(by.wanted.here, counts_.wanted_words())};
   };
   if (opens_on_demand_)
-    desk_.emplace(asks(shared.by_kernels), asks(shared.by_host),
-                  std::span(shared.answers.here, counts_.pes),
-                  std::span(shared.peers.here, counts_.places));
+    opening_requests_.emplace(asks(shared.by_kernels), asks(shared.by_host),
+                              std::span(shared.answers.here, counts_.pes),
+                              std::span(shared.peers.here, counts_.places));
   describe(ContextOwner::kKernels, shared, shared.by_kernels);
   describe(ContextOwner::kHost, shared, shared.by_host);
   host_.channels.kernels = &kernels_.channels;
@@ -121,7 +121,7 @@ void ChannelTables::lead(int pe, Path path, unsigned place) {
 }
 
 void ChannelTables::lead_others(Path path, unsigned place, std::function<bool(int pe)> leads_to) {
-  if (desk_) return desk_->send_refused(path, place, std::move(leads_to));
+  if (opening_requests_) return opening_requests_->send_refused(path, place, std::move(leads_to));
   for (int pe = 0; pe < static_cast<int>(counts_.pes); ++pe)
     if (leads_to(pe)) lead(pe, path, place);
 }
@@ -167,7 +167,7 @@ std::optional<Scarcity> ChannelTables::awaited_at(std::uint64_t address) const {
                           "neither in the heap nor registered",
                       "chimex_buffer_register"};
   }
-  if (const auto pe = desk_ ? desk_->answered_at(address) : std::nullopt)
+  if (const auto pe = opening_requests_ ? opening_requests_->answered_at(address) : std::nullopt)
     return Scarcity{"no path to PE " + std::to_string(*pe) + " was opened",
                     "its host has not answered; with CHIME_CONNECT=eager it would have been "
                     "connected at init"};

@@ -24,7 +24,7 @@
 #include "host/transport/channels/buffer_tables.hpp"
 #include "host/transport/channels/known_buffers.hpp"
 #include "host/transport/channels/layout.hpp"
-#include "host/transport/channels/opening_desk.hpp"
+#include "host/transport/channels/opening_requests.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {
@@ -74,7 +74,7 @@ class ChannelTables {
   // The program's memory that requests may name. Null: there are no channels.
   KnownBuffers* buffers() { return buffers_ ? &*buffers_ : nullptr; }
   // Null: no path is opened on demand.
-  OpeningDesk* desk() { return desk_ ? &*desk_ : nullptr; }
+  OpeningRequests* opening_requests() { return opening_requests_ ? &*opening_requests_ : nullptr; }
   // The missing resource, if a wait at this address was for a staging slot or an answer.
   std::optional<Scarcity> awaited_at(std::uint64_t address) const;
 
@@ -100,7 +100,7 @@ class ChannelTables {
   std::optional<DeviceImage> image_;  // until it is published
   Part kernels_, host_;
   std::optional<KnownBuffers> buffers_;
-  std::optional<OpeningDesk> desk_;
+  std::optional<OpeningRequests> opening_requests_;
 };
 
 }  // namespace chime::host

@@ -78,7 +78,8 @@ enum class Stop : std::uint32_t {
 // ChannelFault::published, once it is not 0.
 inline constexpr std::uint32_t kFaultClaimed = 1;  // a thread writes it
 inline constexpr std::uint32_t kFaultWhole = 2;    // the other fields are complete
-inline constexpr std::uint32_t kFaultTold = 3;     // and it is in the ErrorRecord, if that was free
+inline constexpr std::uint32_t kFaultReported =
+    3;  // and it is in the ErrorRecord, if that was free
 
 // The first failure of a channel, in host-visible memory. Owner: the thread that changed
 // `published` from 0, which is the first to leave the channel (kernel or host). `published`

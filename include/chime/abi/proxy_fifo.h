@@ -46,7 +46,7 @@ struct ProxyFailure {
 static_assert(sizeof(ProxyFailure) == 32 && offsetof(ProxyFailure, at) == 16);
 
 // The state that the proxy publishes, in host memory that the device maps. Owner: the proxy.
-struct alignas(128) ProxyTold {
+struct alignas(128) ProxyReport {
   // One past the last slot of the requests that are complete without a gap, and kSomeLost. Store
   // release: results, data of gets and the fields below come before it.
   std::uint64_t through;
@@ -55,8 +55,8 @@ struct alignas(128) ProxyTold {
   std::uint64_t at_limit;  // peers that hold half of this FIFO's slots, taken and not ended
   std::uint64_t reserved[9];
 };
-static_assert(sizeof(ProxyTold) == 128 && offsetof(ProxyTold, failure) == 8 &&
-              offsetof(ProxyTold, taken) == 40);
+static_assert(sizeof(ProxyReport) == 128 && offsetof(ProxyReport, failure) == 8 &&
+              offsetof(ProxyReport, taken) == 40);
 
 // The answer to a request that names it: its poster waits there. In host memory that the device
 // maps. Owner: the proxy, from the request until the store of `ended`.
@@ -83,7 +83,7 @@ static_assert(sizeof(ProxySleep) == 64);
 
 // Owner: the host.
 struct ProxyFifo {
-  const ProxyTold* told;
+  const ProxyReport* report;
   const ProxyAnswer* answers;  // [proxy_answers(depth, staging slots)], proxy_request.h
   // [depth] Of an answer: 0 -> 1 by the poster, before it reserves a slot; 1 -> 0 by the same
   // thread, when it has the value. In the posters' memory, as the counters are.

@@ -190,7 +190,7 @@ static void on_the_cpu() {
 }
 
 // A kernel of no PE reports that and fails.
-static void untold(const char* ptx, bool finalized) {
+static void unfilled(const char* ptx, bool finalized) {
   init();
   CUmodule module = load(ptx);
   if (finalized)
@@ -211,5 +211,5 @@ int main(int argc, char** argv) {
   if (what == "library") library_runs(argv[2]);
   if (what == "refusals") refusals(argv[2], argv[3], argv[4]);
   if (what == "device") device(argv[2]);
-  if (what == "untold" || what == "finalized") untold(argv[2], what == "finalized");
+  if (what == "unfilled" || what == "finalized") unfilled(argv[2], what == "finalized");
 }

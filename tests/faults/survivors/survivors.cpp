@@ -8,7 +8,7 @@
 //   teams           they are in a barrier of a team with the dead PE, and go on in one without it
 //   signal          they wait for a word that the dead PE should write
 //   untouched       no PE communicated with another before
-//   untold          a kernel has met the failure, and no call has reported it yet
+//   unreported          a kernel has met the failure, and no call has reported it yet
 //   kernel_status   a kernel queries the PE's status until the PE is gone
 //   in_flight       they are in the middle of operations on it, on the host
 //   kernel_quiet    likewise, in kernels: puts and quiet,
@@ -311,8 +311,8 @@ void survive(const std::string& what, Words* words) {
   if (what == "kernel_barrier") fails_at_once(launch_a_meeting);
   if (what == "malloc") fails_at_once([] { REQUIRE(chime_malloc(64) == nullptr); });
   if (what == "signal") wait_for_a_word(words);
-  if (what == "untold") fail_in_a_kernel(words);
-  if (what != "untold") await_the_end();
+  if (what == "unreported") fail_in_a_kernel(words);
+  if (what != "unreported") await_the_end();
   survivors_reach_each_other(words);
 }
 

@@ -11,7 +11,7 @@ LIMIT_S = 60
 kind, chime_run, program, body = sys.argv[1:]
 has_victim = body.startswith("a_killed_pe")
 # Its launcher takes an end without a goodbye for a failure.
-ends_untold = body == "a_stopped_launcher_keeps_nobody_who_publishes_or_ends"
+ends_unreported = body == "a_stopped_launcher_keeps_nobody_who_publishes_or_ends"
 
 if kind == "mpirun":
     if not shutil.which("mpirun"):
@@ -29,7 +29,7 @@ print(done.stdout)
 expected = 128 + 9 if has_victim else 0
 if "FAILED" in done.stdout:
     sys.exit("a PE says that the body does not hold")
-if ends_untold:
+if ends_unreported:
     sys.exit("the PE has ended without its launcher" not in done.stdout)
 # With --enable-recovery mpirun may end with 0 although a PE was killed.
 if done.returncode != expected and not (kind == "mpirun" and has_victim and done.returncode == 0):

@@ -27,7 +27,7 @@ TEST_P(Errors, AFailedRequestIsReportedInFull) {
                      {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 640, Until::kLocal});
   });
   const abi::ChannelFault& fault = job.nic.fault(1);
-  EXPECT_EQ(fault.published, abi::kFaultTold);
+  EXPECT_EQ(fault.published, abi::kFaultReported);
   EXPECT_EQ(abi::stop_of(fault.status), abi::Stop::kError);
   EXPECT_EQ(fault.pe, 1);
   EXPECT_EQ(fault.opcode, 0x08);
@@ -133,7 +133,7 @@ TEST_P(Errors, AWaitHasAnEnd) {
   job.nic.hold();
   run_threads(64, [&] { job.to(1).g(job.data<int>(0)); });
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
-  EXPECT_EQ(job.nic.fault(1).published, abi::kFaultTold);
+  EXPECT_EQ(job.nic.fault(1).published, abi::kFaultReported);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, 1);
 }
@@ -165,7 +165,7 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
     EXPECT_EQ(bytes_when_published, is_given_up ? 0 : sizeof(int));  // of the failed request
     EXPECT_EQ(fault_before_record, abi::kFaultWhole);
     EXPECT_EQ(record_before_told, 2u);
-    EXPECT_EQ(fault.published, abi::kFaultTold);
+    EXPECT_EQ(fault.published, abi::kFaultReported);
   }
 }
 
@@ -182,7 +182,7 @@ TEST_P(Errors, NoReportComesBeforeTheCauseOfTheStop) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(claimed.load(), 0u);
   }
-  published.store(abi::kFaultTold);
+  published.store(abi::kFaultReported);
   kernel.join();
   EXPECT_EQ(claimed.load(), 2u);
 }

@@ -73,7 +73,7 @@ TEST_F(PeerStatus, ShowsAFailedQueueOfTheHost) {
 }
 
 TEST_F(PeerStatus, OfAMappedPeerNeedsNoQueue) {
-  of_host[2 * 4].published = abi::kFaultTold;
+  of_host[2 * 4].published = abi::kFaultReported;
   job.job.map(4);
   EXPECT_EQ(of(4), CHIMEX_OK);
 }
@@ -105,7 +105,7 @@ TEST_F(PeerStatus, OfAPathOnDemandIsAsItWasAnswered) {
              abi::answer_word(Path::kProxy, 5),
              abi::answer_word(Path::kProxy, 5),
              0};
-  of_host[2 * 2].published = abi::kFaultTold;
+  of_host[2 * 2].published = abi::kFaultReported;
   EXPECT_EQ(all(), (std::vector<int>{CHIMEX_OK, CHIMEX_ERR_UNREACHABLE, CHIMEX_ERR_NETWORK,
                                      CHIMEX_OK, CHIMEX_ERR_NETWORK, CHIMEX_OK}));
   EXPECT_EQ(asked, 0u);

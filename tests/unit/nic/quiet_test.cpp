@@ -118,7 +118,7 @@ TEST_P(QuietTogether, AFailureIsReportedAndAllComeBack) {
   EXPECT_EQ(came_back, 32u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 5);
-  EXPECT_EQ(job.nic.fault(5).published, abi::kFaultTold);
+  EXPECT_EQ(job.nic.fault(5).published, abi::kFaultReported);
   for (int pe = 0; pe < 8; ++pe)
     EXPECT_EQ(job.nic.queue(pe).progress.done, pe == 5 ? abi::kStopped : 1u);
 }

@@ -41,7 +41,7 @@ TEST(ChannelTables, WithoutNeedsThereAreNoChannels) {
     EXPECT_EQ(context.channels.pool.channels, nullptr);
   }
   EXPECT_EQ(tables.buffers(), nullptr);
-  EXPECT_EQ(tables.desk(), nullptr);
+  EXPECT_EQ(tables.opening_requests(), nullptr);
 }
 
 TEST(ChannelTables, PlacesLieSideBySideAndHaveAsManyChannelsAsTheFirstWants) {
@@ -88,7 +88,7 @@ TEST(ChannelTables, OnDemandTheOthersAreThoseWhoAreRefused) {
   two.tables.lead(0, Path::kNic, two.nic);
   two.tables.lead_others(Path::kProxy, two.fifos, [](int pe) { return pe != 4; });
   two.tables.publish();
-  for (const int pe : {2, 4}) two.tables.desk()->refuse(pe);
+  for (const int pe : {2, 4}) two.tables.opening_requests()->refuse(pe);
   for (const ContextOwner owner : kOwners) {
     const abi::Channels& all = two.tables.channels(owner);
     EXPECT_EQ(abi::path_of_route(all.route[0]), Path::kNic);

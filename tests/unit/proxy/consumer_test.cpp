@@ -18,12 +18,12 @@ constexpr std::uint64_t kDepth = 64;
 struct Ends {
   std::vector<abi::ProxySlot> slots = std::vector<abi::ProxySlot>(kDepth);
   std::vector<abi::ProxyAnswer> answers = std::vector<abi::ProxyAnswer>(kDepth);
-  abi::ProxyTold told{};
+  abi::ProxyReport report{};
   std::array<std::uint64_t, 2> bits{};
   proxy::LostPeers lost{bits, 100};
   std::array<std::uint64_t, 2> limits{};
   proxy::PeersAtLimit at_limit{limits};
-  proxy::Fifo fifo{{slots, answers, &told}, lost, at_limit};
+  proxy::Fifo fifo{{slots, answers, &report}, lost, at_limit};
   std::uint64_t next = 0;
 
   void write(const abi::ProxySlot& slot) {
@@ -37,7 +37,7 @@ TEST(Consumer, TakesNothingOfFreshMemory) {
   Ends ends;
   EXPECT_FALSE(ends.fifo.has_request());
   EXPECT_EQ(ends.fifo.take(), nullptr);
-  EXPECT_EQ(ends.told.through, 0u);
+  EXPECT_EQ(ends.report.through, 0u);
 }
 
 // Each of its words may arrive last, in each lap.
@@ -60,7 +60,7 @@ TEST(Consumer, TakesARequestWhenAllOfItsWordsAreThere) {
     EXPECT_EQ(request->what.signal.operand, index + 1);
     EXPECT_EQ(request->index, index);
     ends.fifo.complete(*request, CHIMEX_OK);
-    EXPECT_EQ(ends.told.through, index + 2);
+    EXPECT_EQ(ends.report.through, index + 2);
   }
 }
 
@@ -75,7 +75,7 @@ TEST(Consumer, GoesAroundTheEndWithinARequest) {
   ASSERT_NE(request, nullptr);
   EXPECT_EQ(request->what.signal.at, 24u);
   ends.fifo.complete(*request, CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, kDepth + 1);
+  EXPECT_EQ(ends.report.through, kDepth + 1);
 }
 
 TEST(Consumer, TellsWhatHasEndedWithoutAGap) {
@@ -85,11 +85,11 @@ TEST(Consumer, TellsWhatHasEndedWithoutAGap) {
   while (auto* const request = ends.fifo.take()) all.push_back(request);
   ASSERT_EQ(all.size(), 4u);
   ends.fifo.complete(*all[2], CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 0u);
+  EXPECT_EQ(ends.report.through, 0u);
   ends.fifo.complete(*all[0], CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 1u);
+  EXPECT_EQ(ends.report.through, 1u);
   ends.fifo.complete(*all[1], CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 3u);
+  EXPECT_EQ(ends.report.through, 3u);
   EXPECT_EQ(ends.fifo.taken(), 4u);
   EXPECT_EQ(ends.fifo.through(), 3u);
 }
@@ -104,19 +104,19 @@ TEST(Consumer, TellsOfEachEndInItsAnswer) {
   std::vector<proxy::Fifo::Request*> all;
   while (auto* const request = ends.fifo.take()) all.push_back(request);
   ASSERT_EQ(all.size(), 6u);
-  EXPECT_EQ(ends.told.taken, 6u);
+  EXPECT_EQ(ends.report.taken, 6u);
   ends.fifo.complete(*all[2], CHIMEX_OK);
   EXPECT_EQ(ends.answers[9].ended, 3u);
   EXPECT_EQ(ends.answers[5].ended, 0u);
-  EXPECT_EQ(ends.told.through, 0u);
+  EXPECT_EQ(ends.report.through, 0u);
   ends.fifo.complete(*all[0], CHIMEX_OK);
   EXPECT_EQ(ends.answers[5].ended, 1u);
-  EXPECT_EQ(ends.told.through, 1u);
+  EXPECT_EQ(ends.report.through, 1u);
   ends.fifo.complete(*all[4], CHIMEX_ERR_PEER_DEAD);
   EXPECT_EQ(ends.answers[5].ended, 5 | abi::kAnswerFailed);
-  EXPECT_EQ(ends.told.through, 1 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.through, 1 | abi::kSomeLost);
   for (const std::size_t put : {1u, 3u, 5u}) ends.fifo.complete(*all[put], CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 6 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.through, 6 | abi::kSomeLost);
   EXPECT_EQ(ends.answers[5].ended, 5 | abi::kAnswerFailed) << "a put has no answer";
 }
 
@@ -133,12 +133,12 @@ TEST(Consumer, TakesMoreThanALapWhileTheFirstHasNotEnded) {
     EXPECT_EQ(next->index, i);
     EXPECT_EQ(next->what.value[0], i);
     ends.fifo.complete(*next, CHIMEX_OK);
-    ASSERT_EQ(ends.told.taken, i + 1);
-    ASSERT_EQ(ends.told.through, 0u);
+    ASSERT_EQ(ends.report.taken, i + 1);
+    ASSERT_EQ(ends.report.through, 0u);
   }
   EXPECT_EQ(first->what.pe, 1) << "it stays as it was";
   ends.fifo.complete(*first, CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 5 * kDepth);
+  EXPECT_EQ(ends.report.through, 5 * kDepth);
 }
 
 TEST(Consumer, RefusesAnAnswerThatDoesNotExist) {
@@ -147,7 +147,7 @@ TEST(Consumer, RefusesAnAnswerThatDoesNotExist) {
   ends.write(abi::proxy_get_value(1, 0, 8));
   ends.put(1);
   EXPECT_EQ(ends.fifo.take()->index, 2u);
-  EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_INVALID);
+  EXPECT_EQ(ends.report.failure.status, CHIMEX_ERR_INVALID);
   EXPECT_FALSE(ends.lost.has(1));
 }
 
@@ -183,14 +183,14 @@ TEST(Consumer, LosesAPeerAndGoesOn) {
   auto* const first = ends.fifo.take();
   auto* const second = ends.fifo.take();
   ends.fifo.complete(*second, CHIMEX_ERR_PEER_DEAD);
-  EXPECT_EQ(ends.told.through, abi::kSomeLost) << "told at once, though another is before it";
-  EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_PEER_DEAD);
-  EXPECT_EQ(ends.told.failure.pe, 70);
-  EXPECT_EQ(ends.told.failure.at, 8u);
-  EXPECT_EQ(ends.told.failure.bytes, 8u);
+  EXPECT_EQ(ends.report.through, abi::kSomeLost) << "told at once, though another is before it";
+  EXPECT_EQ(ends.report.failure.status, CHIMEX_ERR_PEER_DEAD);
+  EXPECT_EQ(ends.report.failure.pe, 70);
+  EXPECT_EQ(ends.report.failure.at, 8u);
+  EXPECT_EQ(ends.report.failure.bytes, 8u);
   EXPECT_EQ(ends.bits[1], std::uint64_t{1} << 6);
   ends.fifo.complete(*first, CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 2 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.through, 2 | abi::kSomeLost);
   // Later requests to that peer are refused, those to others are carried out.
   ends.put(70);
   ends.put(2);
@@ -199,7 +199,7 @@ TEST(Consumer, LosesAPeerAndGoesOn) {
   EXPECT_EQ(last->what.pe, 2);
   EXPECT_EQ(ends.fifo.take(), nullptr);
   ends.fifo.complete(*last, CHIMEX_ERR_NETWORK);
-  EXPECT_EQ(ends.told.failure.pe, 70) << "the first one explains";
+  EXPECT_EQ(ends.report.failure.pe, 70) << "the first one explains";
   EXPECT_TRUE(ends.lost.has(2));
   EXPECT_FALSE(ends.lost.has(1));
 }
@@ -212,9 +212,9 @@ TEST(Consumer, FailsABadRequestAndLosesNoPeer) {
   ends.answers[7] = {{5, 6}, 0, 0};
   auto* const wrong = ends.fifo.take();
   ends.fifo.complete(*wrong, CHIMEX_ERR_INVALID);
-  EXPECT_EQ(ends.told.through, 1 | abi::kSomeLost);
-  EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_INVALID);
-  EXPECT_EQ(ends.told.failure.at, std::uint64_t{1} << 20);
+  EXPECT_EQ(ends.report.through, 1 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.failure.status, CHIMEX_ERR_INVALID);
+  EXPECT_EQ(ends.report.failure.at, std::uint64_t{1} << 20);
   EXPECT_FALSE(ends.lost.has(1));
   EXPECT_EQ(ends.answers[7].value[0], 0u);
   EXPECT_EQ(ends.answers[7].value[1], 0u);
@@ -222,7 +222,7 @@ TEST(Consumer, FailsABadRequestAndLosesNoPeer) {
   auto* const next = ends.fifo.take();
   ASSERT_NE(next, nullptr) << "the peer is well";
   ends.fifo.complete(*next, CHIMEX_OK);
-  EXPECT_EQ(ends.told.through, 2 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.through, 2 | abi::kSomeLost);
 }
 
 TEST(Consumer, RefusesAPeerThatDoesNotExist) {
@@ -231,9 +231,9 @@ TEST(Consumer, RefusesAPeerThatDoesNotExist) {
   ends.put(-1);
   ends.put(99);
   EXPECT_EQ(ends.fifo.take()->what.pe, 99);
-  EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_INVALID);
-  EXPECT_EQ(ends.told.failure.pe, 100);
-  EXPECT_EQ(ends.told.through, 2 | abi::kSomeLost);
+  EXPECT_EQ(ends.report.failure.status, CHIMEX_ERR_INVALID);
+  EXPECT_EQ(ends.report.failure.pe, 100);
+  EXPECT_EQ(ends.report.through, 2 | abi::kSomeLost);
 }
 
 // A whole FIFO of requests to a lost peer does not keep the thread from others.
@@ -242,7 +242,7 @@ TEST(Consumer, RefusesNoMoreThanALap) {
   ends.lost.add(5);
   for (std::uint64_t i = 0; i < kDepth; ++i) ends.put(5);
   EXPECT_EQ(ends.fifo.take(), nullptr);
-  EXPECT_EQ(ends.told.through, kDepth | abi::kSomeLost);
+  EXPECT_EQ(ends.report.through, kDepth | abi::kSomeLost);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST_P(Loss, IsReportedInFullByTheCallForThePeer) {
     put(job.context(), Thread{}, job.data<std::byte>(0, 4096), job.data<std::byte>(), 640, 2);
   });
   const abi::ChannelFault& fault = job.proxy.fault();
-  EXPECT_EQ(fault.published, abi::kFaultTold);
+  EXPECT_EQ(fault.published, abi::kFaultReported);
   EXPECT_EQ(abi::stop_of(fault.status), abi::Stop::kError);
   EXPECT_EQ(fault.pe, 2);
   EXPECT_EQ(fault.path, static_cast<std::uint32_t>(Path::kProxy));
@@ -221,7 +221,7 @@ TEST(GivenUp, AWaitForAPeerNamesIt) {
   EXPECT_GE(address, reinterpret_cast<Word>(answers));
   EXPECT_LT(address, reinterpret_cast<Word>(answers + 64));
   EXPECT_EQ(abi::stop_of(job.proxy.fifo().progress.status), abi::Stop::kGaveUp);
-  EXPECT_EQ(job.proxy.fault().published, abi::kFaultTold);
+  EXPECT_EQ(job.proxy.fault().published, abi::kFaultReported);
 }
 
 // A full FIFO: threads that wait for room leave, and so do all later ones.

@@ -72,7 +72,7 @@ struct FakeProxy::Shared {
       : slots(depth), answers(answers), busy(depth) {}
   std::vector<abi::ProxySlot> slots;
   std::vector<abi::ProxyAnswer> answers;
-  abi::ProxyTold told{};
+  abi::ProxyReport report{};
   std::vector<std::uint64_t> busy;
 };
 
@@ -112,7 +112,7 @@ void FakeProxy::set_up_fifo(unsigned number) {
   channel.head = {reinterpret_cast<std::byte*>(shared.slots.data()), 0,
                   static_cast<std::uint16_t>(plan_.depth), static_cast<std::uint8_t>(plan_.flags),
                   Path::kProxy};
-  channel.fifo = {.told = &shared.told,
+  channel.fifo = {.report = &shared.report,
                   .answers = shared.answers.data(),
                   .busy = shared.busy.data(),
                   .lost = lost_bits_.data(),
@@ -124,7 +124,7 @@ void FakeProxy::set_up_fifo(unsigned number) {
   channel.watch = &watch_;
   channel.index = number;
   channel.progress.done = abi::kFresh;
-  consumers_.emplace_back(proxy::FifoMemory{shared.slots, shared.answers, &shared.told}, lost_,
+  consumers_.emplace_back(proxy::FifoMemory{shared.slots, shared.answers, &shared.report}, lost_,
                           at_limit_);
 }
 
@@ -155,7 +155,7 @@ void FakeProxy::mark_memory() {
   for (const auto& shared : shared_) {
     kinds_.mark(kHost, shared->slots.data(), shared->slots.size());
     kinds_.mark(kHost, shared->answers.data(), shared->answers.size());
-    kinds_.mark(kHost, &shared->told);
+    kinds_.mark(kHost, &shared->report);
     kinds_.mark(kDevice, shared->busy.data(), shared->busy.size());
   }
 }

@@ -21,7 +21,7 @@ class FedFifo {
       : slots_(depth),
         answers_(depth),
         lost_(lost_bits_, kPes),
-        fifo({slots_, answers_, &told_}, lost_, at_limit_) {}
+        fifo({slots_, answers_, &report_}, lost_, at_limit_) {}
 
   // A request of one or two slots. Returns the index of the first, which is also its answer unless
   // another one is given.
@@ -38,9 +38,9 @@ class FedFifo {
   }
 
   std::uint64_t posted() const { return end_; }
-  std::uint64_t through() const { return told() & ~abi::kSomeLost; }
-  bool some_are_lost() const { return (told() & abi::kSomeLost) != 0; }
-  const abi::ProxyFailure& failure() const { return told_.failure; }
+  std::uint64_t through() const { return reported() & ~abi::kSomeLost; }
+  bool some_are_lost() const { return (reported() & abi::kSomeLost) != 0; }
+  const abi::ProxyFailure& failure() const { return report_.failure; }
   std::uint64_t result(std::uint64_t index) const {
     return answers_[index % answers_.size()].value[0];
   }
@@ -54,7 +54,7 @@ class FedFifo {
   }
   // Slots that may be written.
   std::uint64_t room() const {
-    return slots_.size() - (end_ - std::atomic_ref(const_cast<std::uint64_t&>(told_.taken))
+    return slots_.size() - (end_ - std::atomic_ref(const_cast<std::uint64_t&>(report_.taken))
                                        .load(std::memory_order_acquire));
   }
   bool is_at_limit(int pe) const { return (at_limit_bits_[0] >> pe & 1) != 0; }
@@ -68,8 +68,8 @@ class FedFifo {
           .store(slot.word[i], std::memory_order_release);
     return index;
   }
-  std::uint64_t told() const {
-    return std::atomic_ref(const_cast<std::uint64_t&>(told_.through))
+  std::uint64_t reported() const {
+    return std::atomic_ref(const_cast<std::uint64_t&>(report_.through))
         .load(std::memory_order_acquire);
   }
   std::uint64_t ended(std::uint64_t answer) const {
@@ -79,7 +79,7 @@ class FedFifo {
 
   std::vector<abi::ProxySlot> slots_;
   std::vector<abi::ProxyAnswer> answers_;
-  abi::ProxyTold told_{};
+  abi::ProxyReport report_{};
   std::array<std::uint64_t, 1> lost_bits_{};
   std::array<std::uint64_t, 1> at_limit_bits_{};
   LostPeers lost_;

@@ -32,7 +32,7 @@ class Job {
     Meeting meeting;
     bool is_in_call = false, has_given_up = false, is_dead = false;
     std::vector<bool> met;  // by call
-    std::uint64_t letters = 0;
+    std::uint64_t messages = 0;
   };
 
   Job(int n_pes, int calls, unsigned seed) : calls_(calls), random(seed) {
@@ -60,8 +60,8 @@ class Job {
   bool act_once() {
     std::vector<std::function<void()>> choices;
     for (int pe = 0; pe < size(); ++pe) add_choices_of(pe, choices);
-    for (const auto& [ends, letters] : wires_)
-      if (!letters.empty() && may_arrive(ends))
+    for (const auto& [ends, messages] : wires_)
+      if (!messages.empty() && may_arrive(ends))
         choices.push_back([this, ends = ends] { deliver(ends); });
     if (choices.empty()) return false;
     choices[random() % choices.size()]();
@@ -100,21 +100,21 @@ class Job {
   }
 
   void deliver(std::pair<int, int> ends) {
-    auto& letters = wires_[ends];
-    const net::Bytes letter = letters.front();
-    letters.pop_front();
+    auto& messages = wires_[ends];
+    const net::Bytes message = messages.front();
+    messages.pop_front();
     Pe& pe = pes[at(ends.second)];
-    if (ends.first != ends.second) ++pe.letters;
-    pe.meeting.receive(ends.first, letter);
+    if (ends.first != ends.second) ++pe.messages;
+    pe.meeting.receive(ends.first, message);
     post(ends.second);
   }
 
   void post(int from) {
     Pe& pe = pes[at(from)];
-    for (Meeting::Letter& letter : pe.meeting.take_letters()) {
-      if (letter.to != from) ++pe.letters;
-      if (!pes[at(letter.to)].is_dead)
-        wires_[{from, letter.to}].push_back(std::move(letter.content));
+    for (Meeting::Outgoing& message : pe.meeting.take_outgoing()) {
+      if (message.to != from) ++pe.messages;
+      if (!pes[at(message.to)].is_dead)
+        wires_[{from, message.to}].push_back(std::move(message.content));
     }
   }
 
@@ -140,7 +140,7 @@ class Job {
   std::deque<Pe> pes;
 };
 
-std::uint64_t most_letters(int n_pes) {
+std::uint64_t most_messages(int n_pes) {
   return 2 * static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 2;
 }
 
@@ -171,8 +171,8 @@ TEST(Meeting, TakesAtMostTwoLogNAndTwoMessagesOfAPe) {
     job.run();
     std::uint64_t all = 0;
     for (const Job::Pe& pe : job.pes) {
-      EXPECT_LE(pe.letters, kCalls * most_letters(n_pes)) << n_pes;
-      all += pe.letters;
+      EXPECT_LE(pe.messages, kCalls * most_messages(n_pes)) << n_pes;
+      all += pe.messages;
     }
     // Messages are counted at the sender and at the receiver.
     EXPECT_EQ(all, kCalls * 4 * static_cast<std::uint64_t>(n_pes - 1));
@@ -237,15 +237,15 @@ TEST(Meeting, AllGetThePeThatGaveUpAndItsReason) {
   leaf.come(call_of(64));
   leaf.give_up(CHIMEX_ERR_TIMEOUT, "no patience");
   // Through PE 2, which has not come: to PE 0, and down again.
-  std::deque<std::pair<int, Meeting::Letter>> letters;
+  std::deque<std::pair<int, Meeting::Outgoing>> messages;
   const auto collect = [&](int from) {
-    for (auto& letter : job.pes[Job::at(from)].meeting.take_letters())
-      letters.emplace_back(from, std::move(letter));
+    for (auto& message : job.pes[Job::at(from)].meeting.take_outgoing())
+      messages.emplace_back(from, std::move(message));
   };
-  for (collect(5); !letters.empty(); letters.pop_front()) {
-    const auto& [from, letter] = letters.front();
-    job.pes[Job::at(letter.to)].meeting.receive(from, letter.content);
-    collect(letter.to);
+  for (collect(5); !messages.empty(); messages.pop_front()) {
+    const auto& [from, message] = messages.front();
+    job.pes[Job::at(message.to)].meeting.receive(from, message.content);
+    collect(message.to);
   }
   for (const Job::Pe& pe : job.pes) {
     const Verdict& verdict = pe.meeting.verdict();
@@ -266,8 +266,8 @@ class Straight {
     for (bool again = true; again;) {
       again = false;
       for (int from = 0; from < static_cast<int>(pes.size()); ++from)
-        for (const Meeting::Letter& letter : pes[Job::at(from)].take_letters()) {
-          pes[Job::at(letter.to)].receive(from, letter.content);
+        for (const Meeting::Outgoing& message : pes[Job::at(from)].take_outgoing()) {
+          pes[Job::at(message.to)].receive(from, message.content);
           again = true;
         }
     }
@@ -312,7 +312,7 @@ TEST(Meeting, APeThatHasMetNeverGivesUp) {
     pe.give_up(CHIMEX_ERR_TIMEOUT, "late");
     pe.give_up_directly(CHIMEX_ERR_TIMEOUT, "late");
     pe.be_unsure(CHIMEX_ERR_TIMEOUT, "late");
-    EXPECT_TRUE(pe.take_letters().empty());
+    EXPECT_TRUE(pe.take_outgoing().empty());
     EXPECT_FALSE(pe.is_broken());
   }
 }

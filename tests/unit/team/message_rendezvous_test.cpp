@@ -30,14 +30,14 @@ CollectiveCall call_of(std::uint64_t bytes) { return {CollectiveCall::Kind::kMal
 // message of a random pair.
 class PostOffice {
  public:
-  explicit PostOffice(int n_pes) : desks_(static_cast<std::size_t>(n_pes)) {}
+  explicit PostOffice(int n_pes) : inboxes_(static_cast<std::size_t>(n_pes)) {}
 
   class Messenger final : public host::Messenger {
    public:
     Messenger(PostOffice& office, int pe) : office_(office), pe_(pe) {}
     ~Messenger() override { office_.close(pe_); }
     int my_pe() const override { return pe_; }
-    int n_pes() const override { return static_cast<int>(office_.desks_.size()); }
+    int n_pes() const override { return static_cast<int>(office_.inboxes_.size()); }
     void start(Listener& listener) override { office_.open(pe_, listener); }
     void send(int pe, std::span<const std::byte> message) override {
       office_.take(pe_, pe, message);
@@ -50,38 +50,38 @@ class PostOffice {
 
   // As if the process of `pe` had been stopped: messages to it wait.
   void stop(int pe) {
-    const std::lock_guard lock(desk(pe).mutex);
-    desk(pe).is_stopped = true;
+    const std::lock_guard lock(inbox(pe).mutex);
+    inbox(pe).is_stopped = true;
   }
 
   // As if the process of `pe` had ended: no message reaches or leaves it; all others learn that.
   void kill(int pe) {
-    for (std::size_t other = 0; other < desks_.size(); ++other) {
-      const std::lock_guard lock(desks_[other].mutex);
-      if (static_cast<int>(other) != pe) desks_[other].lost.push_back(pe);
-      if (static_cast<int>(other) == pe) desks_[other].is_dead = true;
-      desks_[other].came.notify_all();
+    for (std::size_t other = 0; other < inboxes_.size(); ++other) {
+      const std::lock_guard lock(inboxes_[other].mutex);
+      if (static_cast<int>(other) != pe) inboxes_[other].lost.push_back(pe);
+      if (static_cast<int>(other) == pe) inboxes_[other].is_dead = true;
+      inboxes_[other].came.notify_all();
     }
   }
 
  private:
-  struct Desk {
+  struct Inbox {
     std::mutex mutex;
     std::condition_variable came;
-    std::map<int, std::deque<net::Bytes>> letters;  // by sender
+    std::map<int, std::deque<net::Bytes>> messages;  // by sender
     std::deque<int> lost;
     bool is_dead = false, is_stopped = false, must_end = false;
     std::thread thread;
   };
 
-  Desk& desk(int pe) { return desks_[static_cast<std::size_t>(pe)]; }
+  Inbox& inbox(int pe) { return inboxes_[static_cast<std::size_t>(pe)]; }
 
   void open(int pe, Messenger::Listener& listener) {
-    desk(pe).thread = std::thread([this, pe, &listener] { serve(pe, listener); });
+    inbox(pe).thread = std::thread([this, pe, &listener] { serve(pe, listener); });
   }
 
   void close(int pe) {
-    Desk& mine = desk(pe);
+    Inbox& mine = inbox(pe);
     {
       const std::lock_guard lock(mine.mutex);
       mine.must_end = true;
@@ -92,36 +92,36 @@ class PostOffice {
 
   void take(int from, int to, std::span<const std::byte> message) {
     {
-      const std::lock_guard lock(desk(from).mutex);
-      if (desk(from).is_dead) return;
+      const std::lock_guard lock(inbox(from).mutex);
+      if (inbox(from).is_dead) return;
     }
-    const std::lock_guard lock(desk(to).mutex);
-    desk(to).letters[from].emplace_back(message.begin(), message.end());
-    desk(to).came.notify_all();
+    const std::lock_guard lock(inbox(to).mutex);
+    inbox(to).messages[from].emplace_back(message.begin(), message.end());
+    inbox(to).came.notify_all();
   }
 
   void serve(int pe, Messenger::Listener& listener) {
-    Desk& mine = desk(pe);
+    Inbox& mine = inbox(pe);
     std::mt19937 random(static_cast<unsigned>(pe));
     for (;;) {
       std::unique_lock lock(mine.mutex);
       mine.came.wait(lock, [&] {
         const bool may_hear = !mine.is_dead && !mine.is_stopped;
-        return mine.must_end || (may_hear && (!mine.letters.empty() || !mine.lost.empty()));
+        return mine.must_end || (may_hear && (!mine.messages.empty() || !mine.lost.empty()));
       });
       if (mine.must_end) return;
-      const auto own = mine.letters.find(pe);
+      const auto own = mine.messages.find(pe);
       std::vector<int> senders;
-      for (const auto& [from, letters] : mine.letters)
+      for (const auto& [from, messages] : mine.messages)
         if (from != pe) senders.push_back(from);
-      if (!senders.empty() || own != mine.letters.end()) {
+      if (!senders.empty() || own != mine.messages.end()) {
         const int from = senders.empty() ? pe : senders[random() % senders.size()];
-        const net::Bytes letter = std::move(mine.letters[from].front());
-        mine.letters[from].pop_front();
-        if (mine.letters[from].empty()) mine.letters.erase(from);
+        const net::Bytes message = std::move(mine.messages[from].front());
+        mine.messages[from].pop_front();
+        if (mine.messages[from].empty()) mine.messages.erase(from);
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
-        listener.on_message(from, letter);
+        listener.on_message(from, message);
       } else {
         const int gone = mine.lost.front();
         mine.lost.pop_front();
@@ -131,7 +131,7 @@ class PostOffice {
     }
   }
 
-  std::deque<Desk> desks_;
+  std::deque<Inbox> inboxes_;
 };
 
 // PEs as threads, each with a separate rendezvous and abort word.

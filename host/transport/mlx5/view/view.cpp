@@ -105,12 +105,12 @@ void View::lead(int pe) {
 }
 
 void View::answer(int pe, bool is_reached) {
-  if (!is_reached) return desk()->refuse(pe);
-  desk()->answer(place_in_tables(*nic_.place_of(pe)),
-                 {.nic = describe_peer(nic_.endpoint_info_of(pe)),
-                  .pe = pe,
-                  .flags = std::uint32_t(queue_flags_ | order_flags(nic_, pe)),
-                  .reserved = 0});
+  if (!is_reached) return opening_requests()->refuse(pe);
+  opening_requests()->answer(place_in_tables(*nic_.place_of(pe)),
+                             {.nic = describe_peer(nic_.endpoint_info_of(pe)),
+                              .pe = pe,
+                              .flags = std::uint32_t(queue_flags_ | order_flags(nic_, pe)),
+                              .reserved = 0});
 }
 
 std::span<const abi::ChannelFault> View::faults_of(ContextOwner owner, int pe) const {

@@ -22,7 +22,9 @@ class View {
   View(const Connections& nic, Gpu& gpu, const DeviceMemory& heap, ChannelTables& tables);
 
   // The PEs that device code has asked for since the last call.
-  std::vector<int> take_wanted() { return desk() ? desk()->take_wanted() : std::vector<int>{}; }
+  std::vector<int> take_wanted() {
+    return opening_requests() ? opening_requests()->take_wanted() : std::vector<int>{};
+  }
   // Device code that waits for `pe` goes on: with its place, or without.
   void answer(int pe, bool is_reached);
 
@@ -32,7 +34,7 @@ class View {
   std::span<const abi::ChannelFault> faults_of(ContextOwner owner) const;
 
  private:
-  OpeningDesk* desk() const { return tables_.desk(); }
+  OpeningRequests* opening_requests() const { return tables_.opening_requests(); }
   // As the tables count them, of what is the NIC's `place`.
   unsigned place_in_tables(unsigned place) const { return first_place_ + place; }
   void fill(ContextOwner owner);

@@ -17,7 +17,7 @@
 
 namespace chime::host {
 
-class OpeningDesk {
+class OpeningRequests {
  public:
   // The words of one asking side: kernels, or host operations. Zero at first, and never written
   // here.
@@ -26,8 +26,8 @@ class OpeningDesk {
     std::span<const std::uint64_t> wanted;  // a bit for each PE
   };
   // Memory that device code sees, zero at first.
-  OpeningDesk(const Asks& by_kernels, const Asks& by_host, std::span<std::uint32_t> answers,
-              std::span<abi::OpenedPeer> peers)
+  OpeningRequests(const Asks& by_kernels, const Asks& by_host, std::span<std::uint32_t> answers,
+                  std::span<abi::OpenedPeer> peers)
       : by_kernels_(by_kernels), by_host_(by_host), answers_(answers), peers_(peers) {}
 
   // The PEs that were asked for since the last call: once by kernels, once by host operations.

@@ -1,4 +1,4 @@
-"""A failure is reported while a kernel still waits: untold_test.py <chime-run> <untold> <case>. Passes if PE 0 reports the failure
+"""A failure is reported while a kernel still waits: unreported_test.py <chime-run> <unreported> <case>. Passes if PE 0 reports the failure
 once during its wait, PE 1's word ends the wait without an error all the same, and the next call fails with the same error."""
 import re
 import subprocess

@@ -1,7 +1,7 @@
 // The effects of a failed request, where host code has a GPU and the library's kernels post its
-// requests. told_pe host|stream, on 2 PEs: which calls report it, where PE 0's first request to PE
-// 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: the state after a given-up get from PE 1,
-// which the NIC delivers late, or PE 1 does not serve, because it is stopped.
+// requests. reports_pe host|stream, on 2 PEs: which calls report it, where PE 0's first request to
+// PE 1 fails (SOFTNIC_FAULTS). reports_pe room|fifo, on 3 PEs: the state after a given-up get from
+// PE 1, which the NIC delivers late, or PE 1 does not serve, because it is stopped.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -173,6 +173,6 @@ int main(int argc, char** argv) {
   else if (part == "fifo")
     tells_that_the_fifo_is_lost(there, word);
   else
-    check(false, "told_pe: which part?");
+    check(false, "reports_pe: which part?");
   _exit(0);  // other tests check finalize's messages about lost queues
 }

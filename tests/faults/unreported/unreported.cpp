@@ -1,6 +1,6 @@
-// A failure is reported while a kernel still waits and no call queries it: untold <case>. In a
+// A failure is reported while a kernel still waits and no call queries it: unreported <case>. In a
 // kernel PE 0 makes an operation that fails, and waits for a word that PE 1 sets after a while.
-// untold_test.py starts it, and checks that the report came before the wait was over.
+// unreported_test.py starts it, and checks that the report came before the wait was over.
 //
 //   nic, fabric   a put that cannot be carried out; over the fabric to PE 2, which is stopped
 //   argument      a put to an address that is not symmetric

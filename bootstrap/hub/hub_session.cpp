@@ -167,7 +167,7 @@ void HubSession::answer_node_peers_if_known() {
   }
   if (n_absent_ > 0) return;
   if (const auto why = why_node_peers_fail(); !why.empty())
-    return fail_node_peers(CHIMEX_ERR_SYSTEM, why);
+    return fail_node_peers(code_of_absence(), why);
   answer_node_peers();
 }
 
@@ -177,15 +177,18 @@ SetupFailure HubSession::why_it_gave_up() const {
   const auto found = published.find(kSetupFailureKey);
   const auto failure = found == published.end() ? std::nullopt : read_setup_failure(found->second);
   return failure.value_or(SetupFailure{
-      CHIMEX_ERR_SYSTEM,
+      code_of_absence(),
       "PE " + std::to_string(gave_up_) + " gave up before all PEs had joined; initialise again"});
 }
 
-void HubSession::fail_node_peers(chimex_status code, std::string_view why) {
+chimex_status HubSession::code_of_absence() const {
   const bool is_one_lost = std::any_of(
       gone_.begin(), gone_.end(), [this](int pe) { return members_[pe].state == State::kLost; });
-  for (const Request& request : std::exchange(for_node_peers_, {}))
-    fail(request, is_one_lost ? CHIMEX_ERR_PEER_DEAD : code, why);
+  return is_one_lost ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_SYSTEM;
+}
+
+void HubSession::fail_node_peers(chimex_status code, std::string_view why) {
+  for (const Request& request : std::exchange(for_node_peers_, {})) fail(request, code, why);
 }
 
 // The node of a PE that was lost before it joined never becomes known.

@@ -75,6 +75,7 @@ class HubSession {
   std::string describe(int pe) const;
   SetupFailure why_it_gave_up() const;
   std::string why_node_peers_fail() const;
+  chimex_status code_of_absence() const;
   std::string explain(int from, std::uint32_t id) const;
   std::string who_has_not_joined() const;
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "chime/abi/context.h"
 #include "chime/device/coll/exchange.cuh"
@@ -103,20 +104,21 @@ template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool is_made_alike(const Context& ctx, Group g, Meeting meeting,
                                             std::uint64_t digest) {
   constexpr std::size_t kBytes = sizeof(digest);
+  constexpr Round kRound = Round::kTurnOfWords;
   const unsigned me = rank_of(ctx, meeting);
   std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
   if (g.is_leader()) mine = digest;
-  if (!take_turn(ctx, g, meeting, whole(&mine, kBytes), kBytes)) return false;
-  const auto digest_of = [&](unsigned rank) {
-    return *reinterpret_cast<const std::uint64_t*>(slot_of(ctx, meeting, rank));
-  };
+  if (!take_turn(ctx, g, meeting, kRound, whole(&mine, kBytes), kBytes)) return false;
+  const Arrived all = arrived(ctx, meeting, kRound, kBytes);
   bool differs = false;
   for (unsigned rank = 0; g.is_leader() && !differs && rank < size_of(ctx, meeting); ++rank) {
-    differs = rank != me && digest_of(rank) != digest;
+    std::uint64_t other = 0;
+    memcpy(&other, all.of(rank), kBytes);
+    differs = rank != me && other != digest;
     if (differs) fail_unalike(ctx, meeting, rank);
   }
   if (g.any(differs)) return false;
-  end_turn(ctx, g, meeting, kBytes);
+  end_turn(ctx, g, meeting, kRound, kBytes);
   return true;
 }
 

@@ -147,15 +147,15 @@ class Tree {
   A partial_[kLevels + 1] = {};
 };
 
-// The members' elements: this PE's at `own`, those of member r at slots + r * slot_bytes.
+// The members' elements: this PE's at `own`, those of member r at others + r * stride.
 struct Shares {
   const std::byte* own;
-  const std::byte* slots;
-  std::size_t slot_bytes;
+  const std::byte* others;
+  std::size_t stride;
   unsigned me, members;
 
   CHIME_DEVICE const std::byte* of(unsigned rank) const {
-    return rank == me ? own : slots + rank * slot_bytes;
+    return rank == me ? own : others + rank * stride;
   }
 };
 

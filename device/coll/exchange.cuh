@@ -2,7 +2,7 @@
 //
 // In a turn the messages go to the receiver's scratch, whose halves alternate. A member in turn t
 // has heard from all in turn t - 1, so all have read what they got in turn t - 2: a member sends in
-// turn t - 1 only when its loads of turn t - 2 are done.
+// turn t - 1 only when its loads of turn t - 2 are done (end_turn).
 #ifndef CHIME_DEVICE_COLL_EXCHANGE_CUH_
 #define CHIME_DEVICE_COLL_EXCHANGE_CUH_
 
@@ -22,7 +22,7 @@ namespace chime::detail {
 CHIME_DEVICE void begin_round(const Context& ctx, Meeting meeting, Round round) {
   abi::SyncArea& area = meeting.area(ctx);
   area.round = number_after(ctx, meeting, area.round);
-  if (round == Round::kTurn) area.turn = number_after(ctx, meeting, area.turn);
+  if (round != Round::kPlain) area.turn = number_after(ctx, meeting, area.turn);
 }
 
 // The i-th other member, from the next one on: not all send to the same one at a time.
@@ -69,33 +69,34 @@ CHIME_DEVICE bool send_pieces(const Context& ctx, Group g, Meeting meeting, Roun
 
 // By the leader: until each other member has sent `bytes`.
 CHIME_DEVICE bool await_all(const Context& ctx, Meeting meeting, Round round, std::size_t bytes) {
-  const unsigned words = round == Round::kTurn ? words_for(ctx, meeting, bytes) : 0;
+  const unsigned words = round == Round::kTurnOfWords ? words_for(ctx, meeting, bytes) : 0;
   for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
     if (!await_message(ctx, meeting, other_member(ctx, meeting, i), words)) return false;
   }
   return true;
 }
 
-// What came as words, to the slots.
+// What came in a turn of words, to where this PE alone writes.
 template <class Group>
-CHIME_DEVICE void unpack_slots(const Context& ctx, Group g, Meeting meeting, std::size_t bytes) {
+CHIME_DEVICE void unpack_all(const Context& ctx, Group g, Meeting meeting, std::size_t bytes) {
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
   for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank) {
     if (rank == rank_of(ctx, meeting)) continue;
-    unpack_words(g, slot_of(ctx, meeting, rank), words_of(ctx, meeting, rank), bytes, number);
+    unpack(g, unpacked_of(ctx, meeting, rank), words_of(ctx, meeting, rank),
+           slot_of(ctx, meeting, rank), bytes, number);
   }
   g.sync();
 }
 
 // A round: each other member gets its piece, and `bytes` come from each. Of a plain round they go
-// to `dst`, of a turn to slots; end_turn() follows when those were read. False if it failed; the
-// failure is recorded.
+// to `dst`; of a turn to where arrived() says, and end_turn() follows when they were read. False if
+// it failed; the failure is recorded.
 template <class Group>
 CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
                            Pieces pieces, std::size_t bytes) {
   if (g.is_leader()) begin_round(ctx, meeting, round);
   g.sync();
-  if (round == Round::kTurn) {
+  if (round != Round::kPlain) {
     dst = slot_of(ctx, meeting, rank_of(ctx, meeting));
     if (clears_words(meeting.area(ctx).turn)) {
       clear_words(ctx, g, meeting);
@@ -105,23 +106,38 @@ CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round r
   bool goes_on = send_pieces(ctx, g, meeting, round, dst, pieces);
   if (g.is_leader()) goes_on = goes_on && await_all(ctx, meeting, round, bytes);
   if (g.any(!goes_on)) return false;
-  if (round == Round::kTurn && words_for(ctx, meeting, bytes) != 0) {
-    unpack_slots(ctx, g, meeting, bytes);
-  }
+  if (go_as_words(ctx, meeting, round, bytes)) unpack_all(ctx, g, meeting, bytes);
   return true;
 }
 template <class Group>
-CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, const Pieces& pieces,
-                            std::size_t bytes) {
-  return exchange(ctx, g, meeting, Round::kTurn, nullptr, pieces, bytes);
+CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round round,
+                            const Pieces& pieces, std::size_t bytes) {
+  return exchange(ctx, g, meeting, round, nullptr, pieces, bytes);
 }
 
-// By all members of the group, which have read what came: then the slots may be written again,
-// whatever says so. Words of the next turn need no fence by themselves.
+// What came in a turn: that of member r is at first + r * stride.
+struct Arrived {
+  const std::byte* first;
+  std::size_t stride;
+
+  CHIME_DEVICE const std::byte* of(unsigned rank) const { return first + rank * stride; }
+};
+CHIME_DEVICE Arrived arrived(const Context& ctx, Meeting meeting, Round round, std::size_t bytes) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  if (go_as_words(ctx, meeting, round, bytes)) {
+    return {unpacked_of(ctx, meeting, 0), team.words_bytes / 2};
+  }
+  return {slot_of(ctx, meeting, 0), team.slot_bytes};
+}
+
+// By all members of the group, which have read what came: then slots may be written again. The
+// fence, for words of the next turn have none. What words brought, no other PE writes.
 template <class Group>
-CHIME_DEVICE void end_turn(const Context& ctx, Group g, Meeting meeting, std::size_t bytes) {
+CHIME_DEVICE void end_turn(const Context& ctx, Group g, Meeting meeting, Round round,
+                           std::size_t bytes) {
+  const bool came_to_slots = !go_as_words(ctx, meeting, round, bytes);
   g.sync();
-  if (words_for(ctx, meeting, bytes) == 0 && g.is_leader()) order::puts_visible();
+  if (came_to_slots && g.is_leader()) order::puts_visible();
 }
 
 }  // namespace chime::detail

@@ -19,26 +19,33 @@ CHIME_DEVICE std::size_t lane_number(const Context& ctx, std::int32_t handle) {
                                   abi::team_lane(handle));
 }
 
-// The number of the last round in which member `rank` has sent data behind which it stores one.
+// The number of the last round in which member `rank` has stored it behind its data.
 CHIME_DEVICE std::uint64_t* arrival_of(const Context& ctx, std::int32_t handle, unsigned rank) {
   std::byte* const lane = ctx.teams.arrivals + lane_number(ctx, handle) * ctx.teams.arrivals_bytes;
   return reinterpret_cast<std::uint64_t*>(lane) + rank;
 }
 
-// The half of the scratch that this turn uses: a slot for each member, then its words.
+// The half of the scratch that this turn uses: a slot for each member, then words of each, then
+// room for what words of each bring, which this PE alone writes.
 CHIME_DEVICE std::byte* half_of(const Context& ctx, Meeting meeting) {
   std::byte* const lane =
       ctx.teams.scratch + lane_number(ctx, meeting.handle) * ctx.teams.scratch_bytes;
   return lane + (meeting.area(ctx).turn & 1) * (ctx.teams.scratch_bytes / 2);
 }
 CHIME_DEVICE std::byte* slot_of(const Context& ctx, Meeting meeting, unsigned rank) {
-  return half_of(ctx, meeting) + rank * team_of(ctx, meeting.handle).slot_bytes;
+  return half_of(ctx, meeting) + std::size_t{rank} * team_of(ctx, meeting.handle).slot_bytes;
 }
 CHIME_DEVICE std::uint64_t* words_of(const Context& ctx, Meeting meeting, unsigned rank) {
   const abi::Team& team = team_of(ctx, meeting.handle);
-  std::byte* const words =
-      half_of(ctx, meeting) + std::size_t{static_cast<unsigned>(team.size)} * team.slot_bytes;
-  return reinterpret_cast<std::uint64_t*>(words + std::size_t{rank} * team.words_bytes);
+  const std::size_t size = static_cast<unsigned>(team.size);
+  return reinterpret_cast<std::uint64_t*>(half_of(ctx, meeting) + size * team.slot_bytes +
+                                          std::size_t{rank} * team.words_bytes);
+}
+CHIME_DEVICE std::byte* unpacked_of(const Context& ctx, Meeting meeting, unsigned rank) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  const std::size_t size = static_cast<unsigned>(team.size);
+  return half_of(ctx, meeting) + size * (team.slot_bytes + team.words_bytes) +
+         std::size_t{rank} * (team.words_bytes / 2);
 }
 
 }  // namespace chime::detail

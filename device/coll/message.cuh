@@ -36,7 +36,8 @@ struct Message {
 
 enum class Round {
   kPlain,
-  kTurn,  // to this PE's slot at each: small messages may be words
+  kTurn,         // to this PE's slot at each
+  kTurnOfWords,  // the same; small messages may be words
 };
 
 CHIME_DEVICE unsigned rank_of(const Context& ctx, Meeting meeting) {
@@ -84,11 +85,15 @@ CHIME_DEVICE T* at_member(const Context& ctx, std::byte* heap, T* symmetric) {
   return reinterpret_cast<T*>(heap + heap_offset(ctx, symmetric));
 }
 
-// What remains to be stored is the arrival of what is no words.
+CHIME_DEVICE bool go_as_words(const Context& ctx, Meeting meeting, Round round, std::size_t bytes) {
+  return round == Round::kTurnOfWords && words_for(ctx, meeting, bytes) != 0;
+}
+
+// Words are complete with this; other data have an arrival behind them.
 template <class Group>
 CHIME_DEVICE void store_message(const Context& ctx, Group g, Meeting meeting, Round round,
                                 std::byte* heap, const Message& message) {
-  if (round == Round::kTurn && words_for(ctx, meeting, message.bytes) != 0) {
+  if (go_as_words(ctx, meeting, round, message.bytes)) {
     std::uint64_t* const words = words_of(ctx, meeting, rank_of(ctx, meeting));
     store_words(g, at_member(ctx, heap, words), static_cast<const std::byte*>(message.src),
                 message.bytes, number_in_words(meeting.area(ctx).turn));
@@ -121,8 +126,7 @@ CHIME_DEVICE void send_arrival(const Context& ctx, Meeting meeting, Round round,
                                std::size_t bytes) {
   std::byte* const heap = heap_of_member(ctx, meeting, rank);
   if (heap == nullptr) return;  // it went with the data
-  const bool are_words = round == Round::kTurn && words_for(ctx, meeting, bytes) != 0;
-  if (!are_words) store_arrival(ctx, meeting, heap);
+  if (!go_as_words(ctx, meeting, round, bytes)) store_arrival(ctx, meeting, heap);
 }
 
 // ---- Waiting ------------------------------------------------------------------------------------
@@ -154,8 +158,8 @@ CHIME_DEVICE_OUT_OF_LINE void fail_to_hear(const Context& ctx, Meeting meeting, 
   end_meetings(ctx, meeting, result.status, result.pe);
 }
 
-// By the leader: until member `rank` has sent in this round; the sender alone knows whether as
-// `words` words (0: not so).
+// By the leader: until member `rank` has sent in this round, as `words` words (0: as none) or with
+// an arrival. The sender alone decides which.
 CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting, unsigned rank,
                                             unsigned words) {
   const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, rank);

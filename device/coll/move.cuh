@@ -52,27 +52,25 @@ CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting
   return !g.any(failed);
 }
 
-// Messages of so many bytes go by a turn: as words where they can.
-CHIME_DEVICE bool goes_by_turn(const Context& ctx, Meeting meeting, std::size_t bytes) {
-  return bytes <= bytes_of_words(team_of(ctx, meeting.handle));
-}
-
-// Each member gets its piece of the source; what comes from a member is its block of `dst`.
+// Each member gets its piece of the source; what comes from a member is its block of `dst`. Few
+// bytes go by a turn, as words where they can.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool exchange_blocks(const Context& ctx, Group g, Meeting meeting,
                                               void* dst, Pieces pieces) {
+  constexpr Round kRound = Round::kTurnOfWords;
   const unsigned me = rank_of(ctx, meeting);
   const std::size_t bytes = pieces.each;
   std::byte* const blocks = static_cast<std::byte*>(dst);
   copy_own(g, blocks + me * bytes, pieces.src + me * pieces.stride, bytes);
-  if (!goes_by_turn(ctx, meeting, bytes)) {
+  if (bytes > kFewBytes) {
     return exchange(ctx, g, meeting, Round::kPlain, blocks + me * bytes, pieces, 0);
   }
-  if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
+  if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
+  const Arrived others = arrived(ctx, meeting, kRound, bytes);
   for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank) {
-    if (rank != me) copy_own(g, blocks + rank * bytes, slot_of(ctx, meeting, rank), bytes);
+    if (rank != me) copy_own(g, blocks + rank * bytes, others.of(rank), bytes);
   }
-  end_turn(ctx, g, meeting, bytes);
+  end_turn(ctx, g, meeting, kRound, bytes);
   return true;
 }
 

@@ -3,7 +3,7 @@
 // A piece of each member's data goes to the member that combines it, into that PE's scratch: a
 // member's slot there bounds the piece. What fits a slot goes to all, and each combines it for
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
-// number combines it, and puts the result to all.
+// number combines it, and puts the result to all. A rest that fits a slot goes to all again.
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
 // `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.
@@ -26,10 +26,11 @@ struct Reduction {
   std::size_t n;  // elements; of a reducescatter those of one member
 };
 
-// Where the members' elements are: this PE's at `own`, the others' in their slots.
-CHIME_DEVICE Shares shares_of(const Context& ctx, Meeting meeting, const std::byte* own) {
-  return {own, slot_of(ctx, meeting, 0), team_of(ctx, meeting.handle).slot_bytes,
-          rank_of(ctx, meeting), size_of(ctx, meeting)};
+// Where the members' elements are after a turn: this PE's at `own`.
+CHIME_DEVICE Shares shares_of(const Context& ctx, Meeting meeting, Round round, std::size_t bytes,
+                              const std::byte* own) {
+  const Arrived others = arrived(ctx, meeting, round, bytes);
+  return {own, others.first, others.stride, rank_of(ctx, meeting), size_of(ctx, meeting)};
 }
 
 // Elements of a slot.
@@ -50,11 +51,13 @@ CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combi
     const Pieces pieces = {all.src + begin, is_short ? 0 : each, each, end - begin};
     const std::size_t mine = is_short ? 0 : rank_of(ctx, meeting) * each;  // from `begin` on
     const std::size_t bytes = pieces.bytes(rank_of(ctx, meeting));
-    if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
+    // Members write results into the sources of blocks: an arrival orders what was there before.
+    const Round round = is_short ? Round::kTurnOfWords : Round::kTurn;
+    if (!take_turn(ctx, g, meeting, round, pieces, bytes)) return false;
     if (is_short && !complete_sources(ctx, g, meeting, bytes)) return false;
     std::byte* const result = all.dst + begin + mine;
-    combine(g, result, bytes, shares_of(ctx, meeting, pieces.src + mine));
-    end_turn(ctx, g, meeting, bytes);
+    combine(g, result, bytes, shares_of(ctx, meeting, round, bytes, pieces.src + mine));
+    end_turn(ctx, g, meeting, round, bytes);
     if (is_short) return true;
     const bool is_spread =
         exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
@@ -69,16 +72,17 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
                                      const Reduction& all) {
   const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
   const std::size_t end = all.n * combine.bytes();
+  constexpr Round kRound = Round::kTurnOfWords;
   std::size_t begin = 0;
   do {  // also once for n = 0: all come
     const std::size_t bytes = end - begin < each ? end - begin : each;
     const Pieces pieces = {all.src + begin, end, bytes, ~std::size_t{0}};
-    if (!take_turn(ctx, g, meeting, pieces, bytes)) return false;
+    if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
     // In place, they may change now.
     if (!complete_sources(ctx, g, meeting, bytes)) return false;
     combine(g, all.dst + begin, bytes,
-            shares_of(ctx, meeting, pieces.src + rank_of(ctx, meeting) * end));
-    end_turn(ctx, g, meeting, bytes);
+            shares_of(ctx, meeting, kRound, bytes, pieces.src + rank_of(ctx, meeting) * end));
+    end_turn(ctx, g, meeting, kRound, bytes);
     begin += each;
   } while (begin < end);
   return true;

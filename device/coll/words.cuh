@@ -1,14 +1,15 @@
 // Words: 4 bytes of data and the number of their turn in one store of 64 bits, so that who sees the
 // number has the data. Small messages between PEs whose memory is mapped go as words: they need no
-// fence, and no second store.
+// fence, and no second store. A CPU copies more than a few bytes faster.
 //
-// A turn's number has 32 bits here. So that none is met again, the receiver clears its words in a
-// team's first turn and in each 2^32nd, whose messages are no words. 0 is never sent.
+// A turn's number has 32 bits here, and 0 and 1 are never sent: in a team's first turn, and in two
+// of 2^32, no message goes as words, and the receiver clears its own. So none is met again.
 #ifndef CHIME_DEVICE_COLL_WORDS_CUH_
 #define CHIME_DEVICE_COLL_WORDS_CUH_
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "chime/device/coll/lane.cuh"
 #include "chime/device/exec/exec.cuh"
@@ -24,8 +25,10 @@ CHIME_DEVICE std::uint32_t number_in_words(std::uint64_t turn) {
 // A team's first turn is 1 above a multiple of 2^40.
 CHIME_DEVICE bool clears_words(std::uint64_t turn) { return number_in_words(turn) <= 1; }
 
-// The most bytes of a message that may go as words: of a team's size alone.
+// The most bytes of a message that goes as words. On every device these are at least kFewBytes.
+inline constexpr std::size_t kFewBytes = 16;
 CHIME_DEVICE std::size_t bytes_of_words(const abi::Team& team) {
+  if (!exec::stores_are_cheap()) return kFewBytes;
   return team.words_bytes / sizeof(std::uint64_t) * kDataOfWord;
 }
 // Words of a message in this turn; 0: it does not go as words.
@@ -39,8 +42,11 @@ CHIME_DEVICE bool is_whole_word(const std::byte* data, std::size_t rest) {
   return rest >= kDataOfWord && reinterpret_cast<std::uintptr_t>(data) % kDataOfWord == 0;
 }
 CHIME_DEVICE std::uint32_t load_data_of_word(const std::byte* src, std::size_t rest) {
-  if (is_whole_word(src, rest)) return *reinterpret_cast<const std::uint32_t*>(src);
   std::uint32_t data = 0;
+  if (is_whole_word(src, rest)) {
+    memcpy(&data, __builtin_assume_aligned(src, kDataOfWord), kDataOfWord);
+    return data;
+  }
   for (unsigned i = 0; i < kDataOfWord && i < rest; ++i) {
     data |= static_cast<std::uint32_t>(src[i]) << 8 * i;
   }
@@ -48,7 +54,7 @@ CHIME_DEVICE std::uint32_t load_data_of_word(const std::byte* src, std::size_t r
 }
 CHIME_DEVICE void store_data_of_word(std::byte* dst, std::size_t rest, std::uint32_t data) {
   if (is_whole_word(dst, rest)) {
-    *reinterpret_cast<std::uint32_t*>(dst) = data;
+    memcpy(__builtin_assume_aligned(dst, kDataOfWord), &data, kDataOfWord);
     return;
   }
   for (unsigned i = 0; i < kDataOfWord && i < rest; ++i) {
@@ -79,16 +85,19 @@ CHIME_DEVICE bool have_come(const std::uint64_t* words, unsigned count, std::uin
   return seen == count;
 }
 
-// Puts the message's data to `dst`, if it came as words. By all members of the group, of which one
-// saw it come before they met.
+// Puts a message's data to `dst`, from words, or from `slot` if it did not come as words. By all
+// members of the group, of which one saw it come before they met. Each word's number is compared
+// again: what a member stores after that comes after its loads of words.
 template <class Group>
-CHIME_DEVICE void unpack_words(Group g, std::byte* dst, const std::uint64_t* words,
-                               std::size_t bytes, std::uint32_t number) {
-  if (number_of(order::load_data(words)) != number) return;
+CHIME_DEVICE void unpack(Group g, std::byte* dst, const std::uint64_t* words, const std::byte* slot,
+                         std::size_t bytes, std::uint32_t number) {
   for (std::size_t i = g.rank(); i * kDataOfWord < bytes; i += g.size()) {
     const std::size_t at = i * kDataOfWord;
-    store_data_of_word(dst + at, bytes - at,
-                       static_cast<std::uint32_t>(order::load_data(words + i)));
+    const std::uint64_t word = order::load_data(words + i);
+    const bool came_as_word = number_of(word) == number;
+    store_data_of_word(
+        dst + at, bytes - at,
+        came_as_word ? static_cast<std::uint32_t>(word) : load_data_of_word(slot + at, bytes - at));
   }
 }
 

@@ -185,6 +185,9 @@ CHIME_DEVICE T ld_settled(const T* p) {
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 
+// Whether many stores of one word cost less than a fence: a GPU's threads store at once.
+CHIME_DEVICE constexpr bool stores_are_cheap() { return true; }
+
 // From here on the variable's value is read from memory; registers keep no copy.
 template <class T>
 CHIME_DEVICE void keep_in_memory(T& variable) {

@@ -442,7 +442,7 @@ constexpr Variable kVariables[] = {
      read_team_lanes},
     {"CHIME_COLL_SCRATCH", "256 to 1048576", "16384",
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
-     "CHIME_SYMMETRIC_SIZE; at least 128 for each PE of the job.",
+     "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "

@@ -42,20 +42,19 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 std::size_t arrivals_bytes(const TeamTable::Shape& shape) {
   return round_up(times(shape.n_pes, sizeof(std::uint64_t)), 64);
 }
-// Of a member in each half: the least it has are four words, and a slot of 64 bytes.
-constexpr std::size_t kLeastWords = 4 * sizeof(std::uint64_t), kLeastSlot = 64;
-std::size_t scratch_bytes(const TeamTable::Shape& shape) {
-  const std::size_t least = times(shape.n_pes, 2 * (kLeastSlot + kLeastWords));
-  return round_up(std::max(std::size_t{shape.asked_scratch}, least), 128);
+// A member's share of each half of the scratch: a slot, words, and half as many bytes for what
+// words bring.
+std::size_t words_bytes(std::size_t share) {
+  constexpr std::size_t kLeast = 4 * sizeof(std::uint64_t);
+  return std::max(kLeast, share / 4 & ~std::size_t{15});
 }
-// A GPU's threads store many words at once, and save a fence. A CPU copies more than few bytes
-// faster.
-void divide_scratch(const TeamTable::Shape& shape, bool is_cpu, abi::Team& team) {
-  const std::size_t share = scratch_bytes(shape) / 2 / static_cast<std::size_t>(team.size);
-  const std::size_t words =
-      is_cpu ? kLeastWords : std::max(kLeastWords, share / 4 & ~std::size_t{15});
-  team.words_bytes = static_cast<std::uint32_t>(words);
-  team.slot_bytes = static_cast<std::uint32_t>((share - words) & ~std::size_t{63});
+std::size_t slot_bytes(std::size_t share) {
+  return (share - words_bytes(share) * 3 / 2) & ~std::size_t{63};
+}
+constexpr std::size_t kLeastShare = 64 + 32 + 16;
+std::size_t scratch_bytes(const TeamTable::Shape& shape) {
+  const std::size_t least = times(shape.n_pes, 2 * kLeastShare);
+  return round_up(std::max(std::size_t{shape.asked_scratch}, least), 128);
 }
 
 std::size_t words_of_bits(int bits) { return (static_cast<std::size_t>(bits) + 63) / 64; }
@@ -127,7 +126,9 @@ abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const
       reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
   entry.first_epoch = number << kEpochBits;
   entry.agreement = agreement(team);
-  divide_scratch(shape_, gpu_.is_cpu(), entry);
+  const std::size_t share = scratch_bytes(shape_) / 2 / static_cast<std::size_t>(entry.size);
+  entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes(share));
+  entry.words_bytes = static_cast<std::uint32_t>(words_bytes(share));
   return entry;
 }
 

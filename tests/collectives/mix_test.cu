@@ -158,15 +158,24 @@ IN_EVERY_WORLD(Mix, OfTurnsBackToBack) {
   });
 }
 
-// The number of the last turn, as if so many had been.
-CHIME_KERNEL void set_turn(CHIME_GRID_CONSTANT const Context context, std::uint64_t turn) {
-  context.teams.entries[0].areas[0].turn = turn;
+// As if 2^32 - 1 turns had been, and turns 2 and 3 had left words that no later turn replaced.
+CHIME_KERNEL void age(CHIME_GRID_CONSTANT const Context context, int n) {
+  abi::SyncArea& area = context.teams.entries[0].areas[0];
+  const chime::detail::Meeting meeting(CHIME_TEAM_WORLD, Operation::kReduce);
+  for (const unsigned turn : {2u, 3u}) {
+    area.turn = turn;  // chooses the half
+    for (unsigned rank = 0; rank < static_cast<unsigned>(n); ++rank) {
+      std::uint64_t* const words = chime::detail::words_of(context, meeting, rank);
+      for (unsigned i = 0; i < 2 * kFew; ++i) words[i] = std::uint64_t{turn} << 32 | 12345u;
+    }
+  }
+  area.turn = 0xffff'ffff;
 }
 // Words have 32 bits of a turn's number: those that earlier turns left must not be taken again.
 IN_EVERY_WORLD(Mix, OfTurnsWhoseNumbersInWordsComeAgain) {
   world.spawn(2, [](Pe& pe) {
-    expect_right_turns(pe, kFew);
-    pe.run(1, 1, set_turn, pe.context(), std::uint64_t{0xffff'ffff} - 20);
+    pe.barrier();
+    pe.run(1, 1, age, pe.context(), pe.size());
     expect_right_turns(pe, kFew);
   });
 }

@@ -7,8 +7,9 @@ namespace chime::tests {
 namespace {
 
 constexpr int kRounds = 3;
-// About a slot of two members, and so that several blocks are cut.
-constexpr std::size_t kSizes[] = {0, 1, 2, 3, 17, 512, 1023, 1025, 5000};
+// About what words bring, about a slot of two members (2560 bytes), and so that several blocks are
+// cut, also with a rest of one element.
+constexpr std::size_t kSizes[] = {0, 1, 2, 3, 4, 5, 17, 319, 320, 321, 640, 641, 1281, 5000};
 
 template <class Op, class T, class Group>
 CHIME_KERNEL void reduce_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team, T* dst,

@@ -34,6 +34,10 @@ IN_EVERY_WORLD(Refused, CallsChangeNothing) {
       EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_max_reduce(team, dst, src, many));
       EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_max_reducescatter(team, dst, src, many));
     }
+    Private<int> private_dst(count);
+    if (n > 1)
+      expect_refused(CHIMEX_ERR_INVALID, "reduce",
+                     chime_int_sum_reduce(team, private_dst.data(), src, 1));
     EXPECT_EQ(0, dst.read(0));
     EXPECT_EQ(CHIMEX_OK, chime_int_sum_reduce(team, dst, src, 1)) << chimex_last_error();
     EXPECT_EQ(n * (n + 1) / 2, dst.read(0));

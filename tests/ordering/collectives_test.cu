@@ -1,6 +1,6 @@
 // Collectives bring data, whatever the order in which a PE's stores become visible: as words, as
-// messages behind which a number is stored, and in blocks. Run with so little scratch that a
-// message is none of a few words.
+// messages behind which a number is stored, and in blocks. Run with little scratch, so that a
+// message of 21 words is cut into blocks.
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
 #include "chime/device/coll/team.cuh"

@@ -164,6 +164,9 @@ void keep_in_memory(T&) {}
 // Whether memcpy may replace a run of relaxed loads or stores: not where each one is watched.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 
+// Whether many stores of one word cost less than a fence.
+constexpr bool stores_are_cheap() { return false; }
+
 // The calling thread's warp or block, whose members have just come to an operation, reads `count`
 // elements of `bytes`, `stride` bytes apart. Weak mode checks whether a member wrote them and has
 // not met the others since.

@@ -56,7 +56,7 @@ struct Team {
   // For what its members agree on when they make another team (device/coll/agree.cuh): this PE's
   // words, then those that peers send. Null: they make none.
   std::uint64_t* agreement = nullptr;
-  // Of each half of a lane's scratch: a member's slot, and its words behind the slots of all.
+  // Of each half of a lane's scratch: a member's slot and words (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
 };
 static_assert(sizeof(Team) == 64);
@@ -68,8 +68,8 @@ struct Teams {
   std::int32_t count = 0;
   std::int32_t lanes = 0;  // of each team
   // For data that members send each other, by index and lane, at the same offset of each member's
-  // heap: for each rank the number of the last round in which that member has sent to this PE
-  // (owner: that member), and what it has sent.
+  // heap: for each rank the number of the last round in which that member has stored one behind
+  // its data (owner: that member), and what it has sent.
   std::byte* arrivals = nullptr;     // arrivals_bytes a lane
   std::byte* scratch = nullptr;      // scratch_bytes a lane
   std::uint32_t arrivals_bytes = 0;  // of a lane

@@ -9,11 +9,12 @@ extern "C" CHIME_KERNEL void send_words(uint64_t* words, const std::byte* src, s
 // PTX send_words: 1+ st.relaxed.sys.global.u64, 0 st.relaxed.sys.global.v2, 0 st.volatile, 0 fence
 // PTX send_words: 0 membar
 
-extern "C" CHIME_KERNEL void take_words(std::byte* dst, const uint64_t* words, unsigned count) {
+extern "C" CHIME_KERNEL void take_words(std::byte* dst, const uint64_t* words,
+                                        const std::byte* slot, unsigned count) {
   unsigned seen = 0;
   while (!chime::detail::have_come(words, count, 7, seen)) {
   }
-  chime::detail::unpack_words(chime::Thread{}, dst, words, 4 * count, 7);
+  chime::detail::unpack(chime::Thread{}, dst, words, slot, 4 * count, 7);
 }
 // PTX take_words: 2+ ld.relaxed.sys.global.u64, 0 ld.relaxed.sys.global.v2, 0 ld.acquire, 0 fence
 

@@ -22,7 +22,7 @@ extern "C" CHIME_KERNEL void reduce_thread(float* dst, const float* src, size_t 
   chime_float_sum_reduce(CHIME_TEAM_WORLD, dst, src, n);
 }
 // PTXAS[80] reduce_thread: registers <= 96, stack <= 184
-// PTXAS[90] reduce_thread: registers <= 98, stack <= 184
+// PTXAS[90] reduce_thread: registers <= 100, stack <= 184
 
 extern "C" CHIME_KERNEL void reduce_block(float* dst, const float* src, size_t n) {
   chimex_float_sum_reduce_block(CHIME_TEAM_WORLD, dst, src, n);
@@ -34,7 +34,7 @@ extern "C" CHIME_KERNEL void broadcast_block(float* dst, const float* src, size_
   chimex_float_broadcast_block(CHIME_TEAM_WORLD, dst, src, n, 0);
 }
 // PTXAS[80] broadcast_block: registers <= 88, stack <= 184
-// PTXAS[90] broadcast_block: registers <= 101, stack <= 184
+// PTXAS[90] broadcast_block: registers <= 102, stack <= 184
 
 extern "C" CHIME_KERNEL void alltoall_block(float* dst, const float* src, size_t n) {
   chimex_float_alltoall_block(CHIME_TEAM_WORLD, dst, src, n);

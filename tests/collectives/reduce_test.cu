@@ -9,7 +9,7 @@ namespace {
 constexpr int kRounds = 3;
 // About what words bring, about a slot of two members (2560 bytes), and so that several blocks are
 // cut, also with a rest of one element.
-constexpr std::size_t kSizes[] = {0, 1, 2, 3, 4, 5, 17, 319, 320, 321, 640, 641, 1281, 5000};
+constexpr std::size_t kSizes[] = {0, 1, 3, 4, 5, 17, 320, 321, 641, 1281, 5000};
 
 template <class Op, class T, class Group>
 CHIME_KERNEL void reduce_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team, T* dst,

@@ -88,9 +88,9 @@ CHIME_DEVICE void unpack_all(const Context& ctx, Group g, Meeting meeting, std::
   g.sync();
 }
 
-// A round: each other member gets its piece, and `bytes` come from each. Of a plain round they go
-// to `dst`; of a turn to where arrived() says, and end_turn() follows when they were read. False if
-// it failed; the failure is recorded.
+// A round: each other member gets its piece, and sends `bytes`. In a plain round `dst` is where the
+// pieces go at the receivers. In a turn arrived() says where the bytes are; when they were read,
+// the caller ends the turn. False if it failed; the failure is recorded.
 template <class Group>
 CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
                            Pieces pieces, std::size_t bytes) {
@@ -130,8 +130,10 @@ CHIME_DEVICE Arrived arrived(const Context& ctx, Meeting meeting, Round round, s
   return {slot_of(ctx, meeting, 0), team.slot_bytes};
 }
 
-// By all members of the group, which have read what came: then slots may be written again. The
-// fence, for words of the next turn have none. What words brought, no other PE writes.
+// By all members of the group, which have read what came: then slots may be written again. Words of
+// the next turn order nothing, so the fence does. It pairs with have_come() on the PE that writes a
+// slot next: that PE stores only when it has seen the words. What words brought, no other PE
+// writes.
 template <class Group>
 CHIME_DEVICE void end_turn(const Context& ctx, Group g, Meeting meeting, Round round,
                            std::size_t bytes) {

@@ -44,14 +44,14 @@ std::size_t arrivals_bytes(const TeamTable::Shape& shape) {
 }
 // A member's share of each half of the scratch: a slot, words, and half as many bytes for what
 // words bring.
+constexpr std::size_t kLeastWords = 4 * sizeof(std::uint64_t);
+constexpr std::size_t kLeastShare = 64 + kLeastWords + kLeastWords / 2;
 std::size_t words_bytes(std::size_t share) {
-  constexpr std::size_t kLeast = 4 * sizeof(std::uint64_t);
-  return std::max(kLeast, share / 4 & ~std::size_t{15});
+  return std::max(kLeastWords, share / 4 & ~std::size_t{15});
 }
 std::size_t slot_bytes(std::size_t share) {
   return (share - words_bytes(share) * 3 / 2) & ~std::size_t{63};
 }
-constexpr std::size_t kLeastShare = 64 + 32 + 16;
 std::size_t scratch_bytes(const TeamTable::Shape& shape) {
   const std::size_t least = times(shape.n_pes, 2 * kLeastShare);
   return round_up(std::max(std::size_t{shape.asked_scratch}, least), 128);

@@ -56,7 +56,7 @@ struct Team {
   // For what its members agree on when they make another team (device/coll/agree.cuh): this PE's
   // words, then those that peers send. Null: they make none.
   std::uint64_t* agreement = nullptr;
-  // Of each half of a lane's scratch: a member's slot and words (device/coll/lane.cuh).
+  // A member's slot, and its words, in each half of a lane's scratch (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
 };
 static_assert(sizeof(Team) == 64);

@@ -83,6 +83,23 @@ TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
   EXPECT_LE(heap.allocate(std::size_t{1} << 20, 64) + (std::size_t{1} << 20), heap.own_memory());
 }
 
+// Slots, words, and room for what words bring, of all members.
+TEST_F(Table, DividesEachHalfOfTheScratch) {
+  for (const unsigned asked : {256u, 1000u, 16384u})
+    for (const int n : {1, 2, 3, 6, 7, 130}) {
+      const TeamTable::Shape shape = {.teams = 8, .lanes = 1, .n_pes = n, .asked_scratch = asked};
+      Heap of_n{*gpu, 65536, {shape.heap_bytes(), shape.zero_bytes()}};
+      const TeamTable all{*gpu, of_n.own_memory(), shape, 0};
+      const abi::Team& world = all.view().entries[0];
+      const std::size_t share = world.slot_bytes + world.words_bytes + world.words_bytes / 2;
+      EXPECT_LE(share * static_cast<unsigned>(n), all.view().scratch_bytes / 2) << n;
+      EXPECT_GE(world.slot_bytes, 64u) << n;
+      EXPECT_GE(world.words_bytes, 32u) << n;
+      EXPECT_EQ(world.slot_bytes % 64, 0u) << n;
+      EXPECT_EQ(world.words_bytes % 16, 0u) << n;
+    }
+}
+
 TEST_F(Table, GivesAnEntryOnceAndAgainWhenItsTeamHasEnded) {
   const chime_team_t first = make(Members(Triplet{0, 1, 6}));
   EXPECT_EQ(first, abi::team_handle(7, 1));

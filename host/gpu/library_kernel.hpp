@@ -1,5 +1,5 @@
 // The kernels that libchime itself launches on a GPU, and their arguments. Their code is
-// host/ops/library_kernels.cu; a device hands it to its driver once, before anything runs.
+// host/ops/library.cu; a device hands it to its driver once, before anything runs.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // a wait here ends by the same abort word and deadline, and its failure is recorded in the same
 // place.
 //
-// nvcc compiles this file to device code alone, which libchime.so carries as data
+// nvcc compiles library.cu to device code alone, which libchime.so carries as data
 // (library_kernels.S) and the driver loads: no CUDA runtime is linked. Tests compile it for the
 // CPU.
 #include "chime/device/rma.cuh"
@@ -13,7 +13,6 @@
 #include "host/gpu/library_kernel.hpp"
 #include "host/memory/word_updates.cuh"
 #include "host/ops/amo_table.cuh"
-#include "host/ops/collectives/collect.cuh"
 #include "host/ops/meet.cuh"
 #include "host/ops/typed.cuh"
 
@@ -40,15 +39,6 @@ extern "C" CHIME_KERNEL void chime_library_wait(const CHIME_GRID_CONSTANT Contex
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT SyncCall call) {
   chime::host::meet(ctx, call);
-}
-
-extern "C" CHIME_KERNEL void chime_library_collect(const CHIME_GRID_CONSTANT Context ctx,
-                                                   const CHIME_GRID_CONSTANT CollectCall call) {
-  if (chime::exec::in_kernel()) {
-    collect(ctx, chime::Block{}, call.request);
-  } else {
-    collect(ctx, chime::Thread{}, call.request);
-  }
 }
 
 namespace chime::host {

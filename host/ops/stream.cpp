@@ -4,7 +4,7 @@
 // Puts and gets of mapped PEs are copies, complete at the target when the stream has passed them.
 // In a job with a NIC or the proxy a host function of the stream calls the templates instead, and
 // quiet waits for the requests that host functions and kernels have posted. On a GPU, kernels of
-// the library do both (host/ops/library_kernels.cu), by the path of the program's kernels.
+// the library do both (host/ops/library.cu), by the path of the program's kernels.
 #define CHIME_HOST_ONLY
 #include <fmt/format.h>
 

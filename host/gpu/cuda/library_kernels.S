@@ -1,4 +1,4 @@
-// host/ops/library_kernels.cu as nvcc or clang made it: CHIME_LIBRARY_KERNELS names the file.
+// host/ops/library.cu as nvcc or clang made it: CHIME_LIBRARY_KERNELS names the file.
     .section .rodata
     .balign 64
     .globl chime_library_kernels

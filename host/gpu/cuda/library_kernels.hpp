@@ -1,4 +1,4 @@
-// The library's kernels in the driver: host/ops/library_kernels.cu as nvcc compiled it, for every
+// The library's kernels in the driver: host/ops/library.cu as nvcc compiled it, for every
 // GPU of the build (a fat binary).
 #pragma once
 

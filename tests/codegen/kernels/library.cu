@@ -10,8 +10,6 @@
 // PTX chime_library_wait: 1+ ld.acquire.sys.global.u16
 // Its rounds are out-of-line functions: barrier_round in sync.cu tests one.
 // PTX chime_library_sync: 1+ fence.acq_rel.sys
-// Data and arrivals move in out-of-line functions; collectives.cu tests words.
-// PTX chime_library_collect: 1+ fence.acq_rel.sys, 0 atom, 0 red, 0 membar
 // PTX chime_library_amo: 1+ atom.relaxed.sys.global.cas.b32, 1+ atom.relaxed.sys.global.cas.b64
 // PTX chime_library_amo: 1+ fence.acq_rel.sys
 // Their data has arrived when they end.

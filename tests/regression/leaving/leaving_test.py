@@ -97,7 +97,7 @@ class Joining(unittest.TestCase):
         self.assertEqual(code, 0, out)
         self.assertNotIn("is in the job already", out)
         self.assertEqual(out.count("says joined"), 2, out)
-        self.assertIn("PE 0 gave up before all PEs had joined; initialise again", out)
+        self.assertRegex(out, r"\[1\] .*attempt 1: .*PE 0 could not set up: .*PE 1 has not joined the job")
 
     def test_a_launcher_that_is_late_delays_its_pes_and_fails_none(self):
         # "cannot reach chime-run ...: it did not answer in time": PEs waited 3 s, once.

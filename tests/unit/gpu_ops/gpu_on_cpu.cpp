@@ -11,7 +11,7 @@
 
 #include "host/gpu/at_once_queue.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
-#include "host/ops/library_kernels.cu"
+#include "host/ops/library.cu"
 #include "host/pe/pe.hpp"
 
 namespace chime::host {

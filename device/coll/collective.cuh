@@ -16,30 +16,35 @@
 
 namespace chime::detail {
 
-// A call: each member's share has `bytes`, and `dst` has `results` of them, `src` has `sources`.
+// A call: each member's share has `bytes`. SIZE_MAX bytes are too many.
 struct Collective {
   chime_team_t team;
   Operation operation;
   void* dst;
   const void* src;
-  std::size_t bytes;
-  unsigned results = 1, sources = 1;
-  int root = 0;  // 0 where there is none
+  std::size_t bytes, dst_bytes, src_bytes;
+  int root = 0;            // 0 where there is none
+  unsigned combine = 0;    // of a reduction: the operation, and the elements
+  bool is_uneven = false;  // members have different shares
 
   // What is the same on all members.
   CHIME_DEVICE std::uint64_t digest() const {
     const auto of = [](std::uint64_t digest, std::uint64_t value) {
       return (digest ^ value) * 0x9e3779b97f4a7c15u ^ digest >> 29;
     };
-    return of(of(of(1, static_cast<std::uint64_t>(operation)), bytes),
-              static_cast<std::uint64_t>(root));
+    const std::uint64_t call = of(of(1, static_cast<std::uint64_t>(operation)), combine);
+    return of(of(call, is_uneven ? 0 : bytes), static_cast<std::uint64_t>(root));
   }
 };
 
-// The members of a team; 0: this PE is in no such team.
-CHIME_DEVICE unsigned members_of(const Context& ctx, chime_team_t team) {
+// The members of a team; 1 where this PE is in no such team, for which calls are refused.
+CHIME_DEVICE std::size_t members_of(const Context& ctx, chime_team_t team) {
   const abi::Team* const found = find_team(ctx, team);
-  return found == nullptr ? 0 : static_cast<unsigned>(found->size);
+  return found == nullptr ? 1 : static_cast<unsigned>(found->size);
+}
+// `bytes` for each member of a team.
+CHIME_DEVICE std::size_t bytes_of_all(const Context& ctx, chime_team_t team, std::size_t bytes) {
+  return CHIME_BYTES(bytes, members_of(ctx, team));
 }
 
 // ---- Refusals -----------------------------------------------------------------------------------
@@ -64,19 +69,17 @@ CHIME_DEVICE Failure refusal_of(const Context& ctx, const Collective& call) {
             .expected = static_cast<std::uint64_t>(static_cast<std::int64_t>(call.root)),
             .seen = static_cast<std::uint64_t>(call.team)};
   }
-  const std::size_t results = CHIME_BYTES(call.bytes, call.results);
-  const std::size_t sources = call.sources == 0 ? 0 : CHIME_BYTES(call.bytes, call.sources);
-  const bool has_place =
-      !has_too_many_bytes({call.dst, results, 1}) && may_receive(ctx, call.dst, results, *team);
-  const bool dst_is_right = has_place && is_right_array(ctx, call.dst, results);
-  if (dst_is_right && is_right_array(ctx, call.src, sources))
+  const bool has_place = !has_too_many_bytes({call.dst, call.dst_bytes, 1}) &&
+                         may_receive(ctx, call.dst, call.dst_bytes, *team);
+  const bool dst_is_right = has_place && is_right_array(ctx, call.dst, call.dst_bytes);
+  if (dst_is_right && is_right_array(ctx, call.src, call.src_bytes))
     return {.status = CHIMEX_OK, .operation = call.operation};
   return {.status = CHIMEX_ERR_INVALID,
           .operation = call.operation,
           .pe = ctx.pe.my_pe,
           .fault = has_place ? Fault::kBounds : Fault::kPlace,
           .address = dst_is_right ? call.src : call.dst,
-          .expected = dst_is_right ? sources : results};
+          .expected = dst_is_right ? call.src_bytes : call.dst_bytes};
 }
 
 // Out of line and by value: a good call keeps none of it in memory.
@@ -149,8 +152,12 @@ CHIME_DEVICE bool end_exchange(const Context& ctx, Group g, Meeting meeting, boo
   return !g.any(!is_well);
 }
 
-// By all members of the group: the status that the call returns. `act(meeting)` says whether it has
-// succeeded.
+// Of an algorithm that says whether it has succeeded, or why not.
+CHIME_DEVICE int status_of(bool is_well) { return is_well ? CHIMEX_OK : CHIMEX_ERR_ABORTED; }
+CHIME_DEVICE int status_of(int status) { return status; }
+
+// By all members of the group: the status that the call returns. `act(meeting)` does the call's
+// work.
 template <class Group, class Act>
 CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call, Act act) {
   need_filled(ctx);
@@ -160,7 +167,10 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
     status = CHIMEX_ERR_ABORTED;
     if (begin_exchange(ctx, g, meeting)) {
       const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
-      if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
+      if (is_alike) status = status_of(act(meeting));
+      const bool is_well = status == CHIMEX_OK;
+      if (end_exchange(ctx, g, meeting, is_well, call.bytes)) return CHIMEX_OK;
+      if (is_well) status = CHIMEX_ERR_ABORTED;
     }
   }
   leave(ctx);

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "chime/device/exec/exec.cuh"
+#include "chime/host_ops.h"
 
 namespace chime {
 
@@ -39,8 +40,10 @@ CHIME_DEVICE constexpr bool is_nan(T value) {
 
 }  // namespace detail
 
-// An operation: `In<T>` is the type in which values of type T are combined.
+// An operation: `In<T>` is the type in which values of type T are combined, kNumber that of
+// chime/host_ops.h.
 struct Sum {
+  static constexpr int kNumber = CHIME_REDUCE_SUM;
   template <class T>
   using In = detail::Widened<T>;
   template <class A>
@@ -49,6 +52,7 @@ struct Sum {
   }
 };
 struct Product {
+  static constexpr int kNumber = CHIME_REDUCE_PROD;
   template <class T>
   using In = detail::Widened<T>;
   template <class A>
@@ -61,6 +65,7 @@ struct Product {
 template <class T>
 using Compared = std::conditional_t<std::is_integral_v<T>, T, detail::Widened<T>>;
 struct Min {
+  static constexpr int kNumber = CHIME_REDUCE_MIN;
   template <class T>
   using In = Compared<T>;
   template <class A>
@@ -69,6 +74,7 @@ struct Min {
   }
 };
 struct Max {
+  static constexpr int kNumber = CHIME_REDUCE_MAX;
   template <class T>
   using In = Compared<T>;
   template <class A>
@@ -77,8 +83,20 @@ struct Max {
   }
 };
 
+// Of pairs {value, location}: the first one of the largest value; NaN counts as the largest.
+struct MaxLocation {
+  static constexpr int kNumber = CHIME_REDUCE_MAXLOC;
+  template <class T>
+  using In = T;
+  template <class A>
+  CHIME_DEVICE static A apply(A a, A b) {
+    return detail::is_nan(a.x) || a.x >= b.x ? a : b;
+  }
+};
+
 // For integers alone.
 struct And {
+  static constexpr int kNumber = CHIME_REDUCE_AND;
   template <class T>
   using In = T;
   template <class A>
@@ -87,6 +105,7 @@ struct And {
   }
 };
 struct Or {
+  static constexpr int kNumber = CHIME_REDUCE_OR;
   template <class T>
   using In = T;
   template <class A>
@@ -95,6 +114,7 @@ struct Or {
   }
 };
 struct Xor {
+  static constexpr int kNumber = CHIME_REDUCE_XOR;
   template <class T>
   using In = T;
   template <class A>
@@ -115,7 +135,7 @@ class Tree {
  public:
   CHIME_DEVICE void add(A value) { carry<0>(value); }
 
-  // REQUIRES: a value was added.
+  // A{} if no value was added.
   CHIME_DEVICE A result() const { return rest<0>(false, A{}); }
 
  private:
@@ -182,10 +202,25 @@ CHIME_DEVICE_OUT_OF_LINE void combine_elements(Group g, T* dst, std::size_t coun
   }
 }
 
+// Which elements a type is: CHIME_ELEMENT_* (chime/host_ops.h).
+template <class T>
+CHIME_DEVICE constexpr int element_of() {
+  if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
+  if (std::is_same_v<T, exec::bfloat16>) return CHIME_ELEMENT_BFLOAT16;
+  return std::is_same_v<T, chimex_double2_t> ? CHIME_ELEMENT_DOUBLE2 : CHIME_ELEMENT_FLOAT;
+}
+CHIME_DEVICE constexpr unsigned number_of_combine(int op, int element, std::size_t bytes) {
+  return static_cast<unsigned>(op) << 16 | static_cast<unsigned>(element) << 8 |
+         static_cast<unsigned>(bytes);
+}
+
 // Elements of a type by an operation.
 template <class Op, class T>
 struct CombineBy {
   CHIME_DEVICE static constexpr std::size_t bytes() { return sizeof(T); }
+  CHIME_DEVICE static constexpr unsigned number() {
+    return number_of_combine(Op::kNumber, element_of<T>(), sizeof(T));
+  }
 
   template <class Group>
   CHIME_DEVICE void operator()(Group g, std::byte* dst, std::size_t bytes,

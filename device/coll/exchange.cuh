@@ -31,16 +31,20 @@ CHIME_DEVICE unsigned other_member(const Context& ctx, Meeting meeting, unsigned
   return rank < size ? rank : rank - size;
 }
 
-// What each member gets of an array that ends after `end` bytes: at most `each` from rank * stride
-// on.
+// What each member from `lowest` on gets of an array that ends after `end` bytes: at most `each`
+// from rank * stride on.
 struct Pieces {
   const std::byte* src;
   std::size_t stride, each, end;
+  unsigned lowest = 0;
 
   CHIME_DEVICE std::size_t bytes(unsigned rank) const {
     const std::size_t first = rank * stride;
-    if (first >= end) return 0;
+    if (first >= end || rank < lowest) return 0;
     return end - first < each ? end - first : each;
+  }
+  CHIME_DEVICE Message message(unsigned rank, void* dst) const {
+    return {rank, dst, src + rank * stride, bytes(rank)};
   }
 };
 // All of it to each.
@@ -48,16 +52,15 @@ CHIME_DEVICE Pieces whole(const void* src, std::size_t bytes) {
   return {static_cast<const std::byte*>(src), 0, bytes, bytes};
 }
 
-// Sends each other member its piece, to `dst` there.
-template <class Group>
+// Sends each other member its piece: `pieces.message(rank, dst)`, of `pieces.bytes(rank)`.
+template <class Group, class Pieces>
 CHIME_DEVICE bool send_pieces(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
                               const Pieces& pieces) {
   const unsigned others = size_of(ctx, meeting) - 1;
   bool is_sent = true;
   for (unsigned i = 0; i < others; ++i) {
     const unsigned rank = other_member(ctx, meeting, i);
-    const Message message = {rank, dst, pieces.src + rank * pieces.stride, pieces.bytes(rank)};
-    is_sent = send_data(ctx, g, meeting, round, message) && is_sent;
+    is_sent = send_data(ctx, g, meeting, round, pieces.message(rank, dst)) && is_sent;
   }
   g.sync();
   for (unsigned i = 0; g.is_leader() && i < others; ++i) {
@@ -88,10 +91,10 @@ CHIME_DEVICE void unpack_all(const Context& ctx, Group g, Meeting meeting, std::
   g.sync();
 }
 
-// A round: each other member gets its piece, and sends `bytes`. In a plain round `dst` is where the
-// pieces go at the receivers. In a turn arrived() says where the bytes are; when they were read,
-// the caller ends the turn. False if it failed; the failure is recorded.
-template <class Group>
+// A round: each other member gets its piece, and sends `bytes`, or none. In a plain round `dst` is
+// where the pieces go at the receivers. In a turn arrived() says where the bytes are; when they
+// were read, the caller ends the turn. False if it failed; the failure is recorded.
+template <class Group, class Pieces>
 CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
                            Pieces pieces, std::size_t bytes) {
   if (g.is_leader()) begin_round(ctx, meeting, round);
@@ -109,7 +112,7 @@ CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round r
   if (go_as_words(ctx, meeting, round, bytes)) unpack_all(ctx, g, meeting, bytes);
   return true;
 }
-template <class Group>
+template <class Group, class Pieces>
 CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round round,
                             const Pieces& pieces, std::size_t bytes) {
   return exchange(ctx, g, meeting, round, nullptr, pieces, bytes);

@@ -84,7 +84,7 @@ CHIME_DEVICE int broadcastmem(const Context& ctx, Group g, chime_team_t team, vo
   const abi::Team* const found = detail::find_team(ctx, team);
   const bool is_root = found != nullptr && found->my_rank == root;  // only its source counts
   return detail::collective(
-      ctx, g, {team, Operation::kBroadcast, dst, src, bytes, 1, is_root ? 1u : 0u, root},
+      ctx, g, {team, Operation::kBroadcast, dst, src, bytes, bytes, is_root ? bytes : 0, root},
       [&](detail::Meeting meeting) {
         return detail::broadcast_all(ctx, g, meeting, dst, src, bytes, root);
       });
@@ -95,7 +95,8 @@ template <class Group>
 CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, void* dst,
                              const void* src, std::size_t bytes) {
   return detail::collective(
-      ctx, g, {team, Operation::kFcollect, dst, src, bytes, detail::members_of(ctx, team)},
+      ctx, g,
+      {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
         return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes));
       });
@@ -105,9 +106,8 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
 template <class Group>
 CHIME_DEVICE int alltoallmem(const Context& ctx, Group g, chime_team_t team, void* dst,
                              const void* src, std::size_t bytes) {
-  return detail::collective(ctx, g,
-                            {team, Operation::kAlltoall, dst, src, bytes,
-                             detail::members_of(ctx, team), detail::members_of(ctx, team)},
+  const std::size_t all = detail::bytes_of_all(ctx, team, bytes);
+  return detail::collective(ctx, g, {team, Operation::kAlltoall, dst, src, bytes, all, all},
                             [&](detail::Meeting meeting) {
                               const auto* const blocks = static_cast<const std::byte*>(src);
                               return detail::exchange_blocks(

@@ -7,6 +7,9 @@
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
 // `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.
+// `number()` says which operation and type it is, the same on all members.
+//
+// A scan combines what the members up to this one have.
 #ifndef CHIME_DEVICE_COLL_REDUCE_CUH_
 #define CHIME_DEVICE_COLL_REDUCE_CUH_
 
@@ -88,21 +91,65 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
   return true;
 }
 
+// Member r gets the elements of members 0 to r combined, or to r - 1. What does not go as words
+// goes to the members above alone; the others hear that it is their turn.
+template <class Combine, class Group>
+CHIME_DEVICE bool scan_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                           const Reduction& all, bool with_own) {
+  const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
+  const std::size_t end = all.n * combine.bytes();
+  constexpr Round kRound = Round::kTurnOfWords;
+  const unsigned me = rank_of(ctx, meeting);
+  std::size_t begin = 0;
+  do {  // also once for n = 0: all come
+    const std::size_t bytes = end - begin < each ? end - begin : each;
+    const unsigned lowest = go_as_words(ctx, meeting, kRound, bytes) ? 0 : me + 1;
+    const Pieces pieces = {all.src + begin, 0, bytes, bytes, lowest};
+    if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
+    if (!complete_sources(ctx, g, meeting, bytes)) return false;  // in place, they may change now
+    Shares shares = shares_of(ctx, meeting, kRound, bytes, pieces.src);
+    shares.members = with_own ? me + 1 : me;
+    combine(g, all.dst + begin, bytes, shares);
+    end_turn(ctx, g, meeting, kRound, bytes);
+    begin += each;
+  } while (begin < end);
+  return true;
+}
+
+template <class Combine>
+CHIME_DEVICE Collective call_of(Operation operation, chime_team_t team, Combine combine,
+                                const Reduction& all, std::size_t sources) {
+  const std::size_t bytes = CHIME_BYTES(all.n, combine.bytes());
+  return {.team = team,
+          .operation = operation,
+          .dst = all.dst,
+          .src = all.src,
+          .bytes = bytes,
+          .dst_bytes = bytes,
+          .src_bytes = CHIME_BYTES(bytes, sources),
+          .combine = combine.number()};
+}
+
 template <class Combine, class Group>
 CHIME_DEVICE int reduce_by(const Context& ctx, Group g, chime_team_t team, Combine combine,
                            const Reduction& all) {
-  const std::size_t bytes = CHIME_BYTES(all.n, combine.bytes());
-  return collective(ctx, g, {team, Operation::kReduce, all.dst, all.src, bytes},
+  return collective(ctx, g, call_of(Operation::kReduce, team, combine, all, 1),
                     [&](Meeting meeting) { return reduce_all(ctx, g, meeting, combine, all); });
 }
 template <class Combine, class Group>
 CHIME_DEVICE int reducescatter_by(const Context& ctx, Group g, chime_team_t team, Combine combine,
                                   const Reduction& all) {
-  const std::size_t bytes = CHIME_BYTES(all.n, combine.bytes());
-  const unsigned members = members_of(ctx, team);
   return collective(
-      ctx, g, {team, Operation::kReducescatter, all.dst, all.src, bytes, 1, members},
+      ctx, g, call_of(Operation::kReducescatter, team, combine, all, members_of(ctx, team)),
       [&](Meeting meeting) { return reduce_and_scatter(ctx, g, meeting, combine, all); });
+}
+template <class Combine, class Group>
+CHIME_DEVICE int scan_by(const Context& ctx, Group g, chime_team_t team, Combine combine,
+                         const Reduction& all, bool with_own) {
+  const Operation operation = with_own ? Operation::kInscan : Operation::kExscan;
+  return collective(ctx, g, call_of(operation, team, combine, all, 1), [&](Meeting meeting) {
+    return scan_all(ctx, g, meeting, combine, all, with_own);
+  });
 }
 
 template <class T>
@@ -127,6 +174,21 @@ CHIME_DEVICE int reducescatter(const Context& ctx, Group g, chime_team_t team, T
                                std::size_t n) {
   return detail::reducescatter_by(ctx, g, team, detail::CombineBy<Op, T>{},
                                   detail::reduction_of(dst, src, n));
+}
+
+// dst[i] = src[i] of members 0 to r, combined by Op, where the calling PE is member r. exscan: of
+// members 0 to r - 1; T{} on member 0.
+template <class Op, class T, class Group>
+CHIME_DEVICE int inscan(const Context& ctx, Group g, chime_team_t team, T* dst, const T* src,
+                        std::size_t n) {
+  return detail::scan_by(ctx, g, team, detail::CombineBy<Op, T>{},
+                         detail::reduction_of(dst, src, n), true);
+}
+template <class Op, class T, class Group>
+CHIME_DEVICE int exscan(const Context& ctx, Group g, chime_team_t team, T* dst, const T* src,
+                        std::size_t n) {
+  return detail::scan_by(ctx, g, team, detail::CombineBy<Op, T>{},
+                         detail::reduction_of(dst, src, n), false);
 }
 
 }  // namespace chime

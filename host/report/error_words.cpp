@@ -116,6 +116,11 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
     return root_sentence(*runtime.device->teams, record);
   if (static_cast<Fault>(record.fault) == Fault::kUnalike)
     return unalike_sentence(*runtime.device->teams, record);
+  if (static_cast<Fault>(record.fault) == Fault::kRefused)
+    return refused_sentence(*runtime.device->teams, record);
+  if (static_cast<Fault>(record.fault) == Fault::kRoom)
+    return fmt::format("PE {} sends {} bytes, for which dst_counts says there is no room",
+                       record.pe, record.expected);
   if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kTeamFailed ||
       static_cast<Fault>(record.fault) == Fault::kTeamInUse)

@@ -73,9 +73,16 @@ std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record
 std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
   const auto handle = static_cast<chime_team_t>(record.expected);
   return fmt::format(
-      "PE {}{} of {} makes another call in lane {}, or with another size or root; all members make "
+      "PE {}{} of {} makes another call in lane {}, or with another size, root, operation or type; "
+      "all members make "
       "the same (CHIME_CHECK=1)",
       record.pe, rank_words(teams, handle, record.pe), teams.words(handle), abi::team_lane(handle));
+}
+
+std::string refused_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
+  const auto handle = static_cast<chime_team_t>(record.expected);
+  return fmt::format("PE {}{} of {} refuses the call, and says why", record.pe,
+                     rank_words(teams, handle, record.pe), teams.words(handle));
 }
 
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {

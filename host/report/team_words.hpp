@@ -26,6 +26,9 @@ std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record
 // Which member of a team makes another call: Fault::kUnalike.
 std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
 
+// Which member refuses a call: Fault::kRefused.
+std::string refused_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
+
 // Why a team refuses to meet: Fault::kTeamFailed or kTeamInUse.
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
 

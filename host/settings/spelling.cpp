@@ -11,11 +11,19 @@ namespace {
 enum class Names { kUnknown, kChimes, kNvshmems };
 std::atomic<Names> names{Names::kUnknown};
 
-// Behind chimex_: what is Chime's own. The timed wait for any type goes by the name of its
-// operation; the last are the host's alone.
+// Behind chime_ or chimex_: what is Chime's own. Operations of any type go by these names; the last
+// are the host's alone.
 #define CHIME_OWN_STEM(RESULT, PREFIX, STEM, ...) #STEM,
 constexpr std::string_view kOwn[] = {CHIME_OWN_ROWS(CHIME_OWN_STEM) "wait_until_timeout",
-                                     "init_config", "init_device", "get_async_error", "pe_bind"};
+                                     "collect",
+                                     "alltoalls",
+                                     "alltoallv",
+                                     "inscan",
+                                     "exscan",
+                                     "init_config",
+                                     "init_device",
+                                     "get_async_error",
+                                     "pe_bind"};
 #undef CHIME_OWN_STEM
 
 constexpr std::string_view kPrefix = "chime_", kExtended = "chimex_";
@@ -43,11 +51,11 @@ std::string spoken_init() {
 std::string spoken(std::string_view function) {
   const std::string unchanged(function);
   if (!are_nvshmems()) return unchanged;
-  if (function.starts_with(kPrefix)) return "nvshmem_" + unchanged.substr(kPrefix.size());
-  if (!function.starts_with(kExtended)) return unchanged;
-  const std::string_view stem = function.substr(kExtended.size());
-  const bool is_own = std::find(std::begin(kOwn), std::end(kOwn), stem) != std::end(kOwn);
-  return is_own ? unchanged : "nvshmemx_" + std::string(stem);
+  const bool is_extended = function.starts_with(kExtended);
+  if (!is_extended && !function.starts_with(kPrefix)) return unchanged;
+  const std::string_view stem = function.substr((is_extended ? kExtended : kPrefix).size());
+  if (std::find(std::begin(kOwn), std::end(kOwn), stem) != std::end(kOwn)) return unchanged;
+  return std::string(is_extended ? "nvshmemx_" : "nvshmem_").append(stem);
 }
 
 std::string spoken_constant(std::string_view name) {

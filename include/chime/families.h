@@ -330,6 +330,56 @@
   CHIME_REDUCTION_ROWS(NAME, T, or, Or, CHIME_REDUCE_OR, ROW)                                      \
   CHIME_REDUCTION_ROWS(NAME, T, xor, Xor, CHIME_REDUCE_XOR, ROW)
 
+// Chime's own: NVSHMEM has no such names.
+#define CHIME_OWN_MOVE_ROWS(NAME, T, ROW)                                                          \
+  ROW(int, chime_, NAME##_collect, (chime_team_t team, T* dst, const T* src, size_t n),            \
+      collectmem, (team, dst, src, CHIME_BYTES(n, sizeof(T))),                                     \
+      chime::on_host::move(CHIME_COLLECTIVE_COLLECT, team, dst, src, n, sizeof(T), 0))             \
+  ROW(int, chime_, NAME##_alltoalls,                                                               \
+      (chime_team_t team, T* dst, const T* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,        \
+       size_t n),                                                                                  \
+      alltoallsmem, (team, dst, src, dst_stride, src_stride, n, sizeof(T)),                        \
+      chime::on_host::collective(chime::on_host::request_to_move_strided(                          \
+          team, dst, src, dst_stride, src_stride, n, sizeof(T))))                                  \
+  ROW(int, chimex_, NAME##_alltoallv,                                                              \
+      (chime_team_t team, T* dst, size_t* dst_counts, const size_t* dst_offsets, const T* src,     \
+       const size_t* src_counts, const size_t* src_offsets),                                       \
+      alltoallvmem,                                                                                \
+      (team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, sizeof(T)),               \
+      chime::on_host::collective(chime::on_host::request_to_move_counted(                          \
+          team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, sizeof(T))))
+
+#define CHIME_OWN_MOVE_MEM_ROWS(ROW)                                                               \
+  ROW(int, chime_, collectmem, (chime_team_t team, void* dst, const void* src, size_t n),          \
+      collectmem, (team, dst, src, n),                                                             \
+      chime::on_host::move(CHIME_COLLECTIVE_COLLECT, team, dst, src, n, 1, 0))                     \
+  ROW(int, chime_, alltoallsmem,                                                                   \
+      (chime_team_t team, void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,  \
+       size_t n),                                                                                  \
+      alltoallsmem, (team, dst, src, dst_stride, src_stride, n),                                   \
+      chime::on_host::collective(chime::on_host::request_to_move_strided(                          \
+          team, dst, src, dst_stride, src_stride, n, 1)))                                          \
+  ROW(int, chimex_, alltoallvmem,                                                                  \
+      (chime_team_t team, void* dst, size_t* dst_counts, const size_t* dst_offsets,                \
+       const void* src, const size_t* src_counts, const size_t* src_offsets),                      \
+      alltoallvmem, (team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets),            \
+      chime::on_host::collective(chime::on_host::request_to_move_counted(                          \
+          team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, 1)))
+
+#define CHIME_SCAN_ROWS(NAME, T, ROW)                                                              \
+  ROW(int, chime_, NAME##_sum_inscan, (chime_team_t team, T* dst, const T* src, size_t n),         \
+      inscan<chime::Sum>, (team, dst, src, n),                                                     \
+      chime::on_host::reduce(CHIME_COLLECTIVE_INSCAN, CHIME_REDUCE_SUM, team, dst, src, n))        \
+  ROW(int, chime_, NAME##_sum_exscan, (chime_team_t team, T* dst, const T* src, size_t n),         \
+      exscan<chime::Sum>, (team, dst, src, n),                                                     \
+      chime::on_host::reduce(CHIME_COLLECTIVE_EXSCAN, CHIME_REDUCE_SUM, team, dst, src, n))
+
+// NVSHMEM has it for blocks alone.
+#define CHIME_MAXLOC_ROWS(NAME, T, ROW)                                                            \
+  ROW(int, chimex_, NAME##_maxloc_reduce, (chime_team_t team, T* dst, const T* src, size_t n),     \
+      reduce<chime::MaxLocation>, (team, dst, src, n),                                             \
+      chime::on_host::reduce(CHIME_COLLECTIVE_REDUCE, CHIME_REDUCE_MAXLOC, team, dst, src, n))
+
 // ---- On a stream: kernels have no such call -----------------------------------------------------
 
 #define CHIME_STREAM_ROWS(NAME, T, ROW)                                                            \
@@ -440,6 +490,62 @@
       (chime_team_t team, void* dst, const void* src, size_t n, chimex_stream_t stream), , ,       \
       chime::on_host::move_on_stream(CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, 1, 0, stream))
 
+// Chime's own.
+#define CHIME_OWN_STREAM_MOVE_ROWS(NAME, T, ROW)                                                   \
+  ROW(int, chimex_, NAME##_collect_on_stream,                                                      \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_COLLECT, team, dst, src, n, sizeof(T), 0,    \
+                                     stream))                                                      \
+  ROW(int, chimex_, NAME##_alltoalls_on_stream,                                                    \
+      (chime_team_t team, T* dst, const T* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,        \
+       size_t n, chimex_stream_t stream), , ,                                                      \
+      chime::on_host::collective_on_stream(                                                        \
+          chime::on_host::request_to_move_strided(team, dst, src, dst_stride, src_stride, n,       \
+                                                  sizeof(T)),                                      \
+          stream))                                                                                 \
+  ROW(int, chimex_, NAME##_alltoallv_on_stream,                                                    \
+      (chime_team_t team, T* dst, size_t* dst_counts, const size_t* dst_offsets, const T* src,     \
+       const size_t* src_counts, const size_t* src_offsets, chimex_stream_t stream), , ,           \
+      chime::on_host::collective_on_stream(                                                        \
+          chime::on_host::request_to_move_counted(team, dst, dst_counts, dst_offsets, src,         \
+                                                  src_counts, src_offsets, sizeof(T)),             \
+          stream))
+
+#define CHIME_OWN_STREAM_MOVE_MEM_ROWS(ROW)                                                        \
+  ROW(int, chimex_, collectmem_on_stream,                                                          \
+      (chime_team_t team, void* dst, const void* src, size_t n, chimex_stream_t stream), , ,       \
+      chime::on_host::move_on_stream(CHIME_COLLECTIVE_COLLECT, team, dst, src, n, 1, 0, stream))   \
+  ROW(int, chimex_, alltoallsmem_on_stream,                                                        \
+      (chime_team_t team, void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,  \
+       size_t n, chimex_stream_t stream), , ,                                                      \
+      chime::on_host::collective_on_stream(                                                        \
+          chime::on_host::request_to_move_strided(team, dst, src, dst_stride, src_stride, n, 1),   \
+          stream))                                                                                 \
+  ROW(int, chimex_, alltoallvmem_on_stream,                                                        \
+      (chime_team_t team, void* dst, size_t* dst_counts, const size_t* dst_offsets,                \
+       const void* src, const size_t* src_counts, const size_t* src_offsets,                       \
+       chimex_stream_t stream), , ,                                                                \
+      chime::on_host::collective_on_stream(                                                        \
+          chime::on_host::request_to_move_counted(team, dst, dst_counts, dst_offsets, src,         \
+                                                  src_counts, src_offsets, 1),                     \
+          stream))
+
+#define CHIME_STREAM_SCAN_ROWS(NAME, T, ROW)                                                       \
+  ROW(int, chimex_, NAME##_sum_inscan_on_stream,                                                   \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_INSCAN, CHIME_REDUCE_SUM, team, dst, src,  \
+                                       n, stream))                                                 \
+  ROW(int, chimex_, NAME##_sum_exscan_on_stream,                                                   \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_EXSCAN, CHIME_REDUCE_SUM, team, dst, src,  \
+                                       n, stream))
+
+#define CHIME_STREAM_MAXLOC_ROWS(NAME, T, ROW)                                                     \
+  ROW(int, chimex_, NAME##_maxloc_reduce_on_stream,                                                \
+      (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
+      chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_REDUCE, CHIME_REDUCE_MAXLOC, team, dst,    \
+                                       src, n, stream))
+
 #define CHIME_STREAM_REDUCTION_ROWS(NAME, T, OP, NUMBER, ROW)                                      \
   ROW(int, chimex_, NAME##_##OP##_reduce_on_stream,                                                \
       (chime_team_t team, T* dst, const T* src, size_t n, chimex_stream_t stream), , ,             \
@@ -493,10 +599,18 @@
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_COLLECTIVE_MOVE_ROWS, ROW)            \
   CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_ARITHMETIC_REDUCTION_ROWS, ROW) \
   CHIME_FOR_BITWISE_REDUCTION_TYPES(CHIME_BITWISE_REDUCTION_ROWS, ROW)
-#define CHIME_FOR_GROUP_OPERATIONS(ROW) \
-  CHIME_FOR_GROUP_TRANSFERS(ROW)        \
-  CHIME_FOR_UNTYPED_GROUP_MEETINGS(ROW) \
+#define CHIME_FOR_OWN_COLLECTIVES(ROW)                   \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_OWN_MOVE_ROWS, ROW)   \
+  CHIME_OWN_MOVE_MEM_ROWS(ROW)                           \
+  CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_SCAN_ROWS, ROW) \
+  CHIME_FOR_PAIR_TYPES(CHIME_MAXLOC_ROWS, ROW)
+#define CHIME_FOR_NVSHMEM_GROUP_OPERATIONS(ROW) \
+  CHIME_FOR_GROUP_TRANSFERS(ROW)                \
+  CHIME_FOR_UNTYPED_GROUP_MEETINGS(ROW)         \
   CHIME_FOR_TYPED_COLLECTIVES(ROW)
+#define CHIME_FOR_GROUP_OPERATIONS(ROW)   \
+  CHIME_FOR_NVSHMEM_GROUP_OPERATIONS(ROW) \
+  CHIME_FOR_OWN_COLLECTIVES(ROW)
 
 // Operations of a thread alone.
 #define CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW) \
@@ -523,12 +637,18 @@
 #define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)     \
   CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW) \
   CHIME_STREAM_COLLECTIVE_MEM_ROWS(ROW)
-#define CHIME_FOR_STREAM_OPERATIONS(ROW)                                        \
+#define CHIME_FOR_NVSHMEM_STREAM_OPERATIONS(ROW)                                        \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW)                            \
   CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)                                        \
   CHIME_FOR_WAIT_TYPES(CHIME_STREAM_WAIT_ROWS, ROW)                             \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_COLLECTIVE_MOVE_ROWS, ROW)            \
   CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS, ROW) \
   CHIME_FOR_BITWISE_REDUCTION_TYPES(CHIME_STREAM_BITWISE_REDUCTION_ROWS, ROW)
+#define CHIME_FOR_STREAM_OPERATIONS(ROW)                        \
+  CHIME_FOR_NVSHMEM_STREAM_OPERATIONS(ROW)                      \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_OWN_STREAM_MOVE_ROWS, ROW)   \
+  CHIME_OWN_STREAM_MOVE_MEM_ROWS(ROW)                           \
+  CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_STREAM_SCAN_ROWS, ROW) \
+  CHIME_FOR_PAIR_TYPES(CHIME_STREAM_MAXLOC_ROWS, ROW)
 
 #endif  // CHIME_FAMILIES_H_

@@ -123,7 +123,12 @@ enum {
   CHIME_COLLECTIVE_FCOLLECT = 1,
   CHIME_COLLECTIVE_ALLTOALL = 2,
   CHIME_COLLECTIVE_REDUCE = 3,
-  CHIME_COLLECTIVE_REDUCESCATTER = 4
+  CHIME_COLLECTIVE_REDUCESCATTER = 4,
+  CHIME_COLLECTIVE_INSCAN = 5,
+  CHIME_COLLECTIVE_EXSCAN = 6,
+  CHIME_COLLECTIVE_COLLECT = 7,
+  CHIME_COLLECTIVE_ALLTOALLS = 8,
+  CHIME_COLLECTIVE_ALLTOALLV = 9
 };
 enum {
   CHIME_REDUCE_SUM = 0,
@@ -132,14 +137,16 @@ enum {
   CHIME_REDUCE_MAX = 3,
   CHIME_REDUCE_AND = 4,
   CHIME_REDUCE_OR = 5,
-  CHIME_REDUCE_XOR = 6
+  CHIME_REDUCE_XOR = 6,
+  CHIME_REDUCE_MAXLOC = 7
 };
 // What the elements of a reduction are.
 enum {
   CHIME_ELEMENT_INT = 0,
   CHIME_ELEMENT_UINT = 1,
   CHIME_ELEMENT_FLOAT = 2,    // of 2, 4 or 8 bytes
-  CHIME_ELEMENT_BFLOAT16 = 3  // of 2 bytes
+  CHIME_ELEMENT_BFLOAT16 = 3,  // of 2 bytes
+  CHIME_ELEMENT_DOUBLE2 = 4    // for MAXLOC
 };
 
 // A collective of a team, by the calling thread.
@@ -148,11 +155,16 @@ typedef struct chime_collective_request {
   chime_team_t team;  // with its lane
   void* dst;          // symmetric
   const void* src;
-  size_t n;     // elements, of alltoall, fcollect and reducescatter those of one member
+  size_t n;     // elements, of alltoall(s), fcollect and reducescatter those of one member
   int bytes;    // of an element
   int root;     // of a broadcast
-  int op;       // of a reduction: CHIME_REDUCE_*
-  int element;  // of a reduction: CHIME_ELEMENT_*
+  int op;       // of a reduction or scan: CHIME_REDUCE_*
+  int element;  // of a reduction or scan: CHIME_ELEMENT_*
+  // Of alltoalls, in elements.
+  ptrdiff_t dst_stride, src_stride;
+  // Of alltoallv, in elements, for each member.
+  size_t* dst_counts;
+  const size_t *dst_offsets, *src_counts, *src_offsets;
 } chime_collective_request;
 
 // Returns a chimex_status.

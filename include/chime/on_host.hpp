@@ -133,6 +133,36 @@ inline int move_on_stream(int kind, chime_team_t team, void* dst, const void* sr
   return chime_host_collective_on_stream(&request, stream);
 }
 
+// Of those that have more arguments: request_to_move(), and them.
+inline chime_collective_request request_to_move_strided(chime_team_t team, void* dst,
+                                                        const void* src, std::ptrdiff_t dst_stride,
+                                                        std::ptrdiff_t src_stride, std::size_t n,
+                                                        std::size_t size) {
+  chime_collective_request request =
+      request_to_move(CHIME_COLLECTIVE_ALLTOALLS, team, dst, src, n, size, 0);
+  request.dst_stride = dst_stride;
+  request.src_stride = src_stride;
+  return request;
+}
+inline chime_collective_request request_to_move_counted(
+    chime_team_t team, void* dst, std::size_t* dst_counts, const std::size_t* dst_offsets,
+    const void* src, const std::size_t* src_counts, const std::size_t* src_offsets,
+    std::size_t size) {
+  chime_collective_request request =
+      request_to_move(CHIME_COLLECTIVE_ALLTOALLV, team, dst, src, 0, size, 0);
+  request.dst_counts = dst_counts;
+  request.dst_offsets = dst_offsets;
+  request.src_counts = src_counts;
+  request.src_offsets = src_offsets;
+  return request;
+}
+inline int collective(const chime_collective_request& request) {
+  return chime_host_collective(&request);
+}
+inline int collective_on_stream(const chime_collective_request& request, chimex_stream_t stream) {
+  return chime_host_collective_on_stream(&request, stream);
+}
+
 // 16 bits of another format than half's; device/forms.cuh says of which type.
 template <class T>
 inline constexpr bool kIsBfloat16 = false;
@@ -140,6 +170,7 @@ inline constexpr bool kIsBfloat16 = false;
 template <class T>
 constexpr int element_of() {
   if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
+  if (sizeof(T) == sizeof(double[2])) return CHIME_ELEMENT_DOUBLE2;
   return kIsBfloat16<T> ? CHIME_ELEMENT_BFLOAT16 : CHIME_ELEMENT_FLOAT;
 }
 template <class T>

@@ -48,6 +48,15 @@ typedef struct {
 } chime_team_config_t;
 #define CHIME_TEAM_NUM_CONTEXTS 1L  // in a mask: num_contexts
 
+// A value and where it was found: CUDA's double2.
+#ifdef __CUDACC__
+typedef struct double2 chimex_double2_t;
+#else
+typedef struct __attribute__((aligned(16))) {
+  double x, y;
+} chimex_double2_t;
+#endif
+
 // Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
 // fetch forms.
 #define CHIME_FOR_BITWISE_AMO_TYPES(X, ...)                   \
@@ -153,6 +162,9 @@ typedef struct {
   CHIME_FOR_REDUCTION_C_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
   X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)          \
   X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
+
+// Pairs {value, location}. Used by: maxloc_reduce.
+#define CHIME_FOR_PAIR_TYPES(X, ...) X(double2, chimex_double2_t __VA_OPT__(, ) __VA_ARGS__)
 
 // RMA by the size of an element: X(BITS, BYTES). Used by: put8..put128, get8..get128, iput, iget,
 // put_signal.

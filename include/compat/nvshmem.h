@@ -462,5 +462,7 @@ inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr
 // ---- The families, by names with a type: each is a macro of one identifier ----------------------
 
 #include "compat/nvshmem_names.h"
+// By a block alone.
+#define nvshmemx_double2_maxloc_reduce_block chimex_double2_maxloc_reduce_block
 
 #endif  // CHIME_COMPAT_NVSHMEM_H_

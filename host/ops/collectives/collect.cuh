@@ -8,13 +8,16 @@
 
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/strided.cuh"
+#include "chime/device/coll/uneven.cuh"
 #include "host/gpu/library_kernel.hpp"
 
 namespace chime::host {
 
-inline constexpr Operation kCollectives[] = {Operation::kBroadcast, Operation::kFcollect,
-                                             Operation::kAlltoall, Operation::kReduce,
-                                             Operation::kReducescatter};
+inline constexpr Operation kCollectives[] = {
+    Operation::kBroadcast,     Operation::kFcollect, Operation::kAlltoall, Operation::kReduce,
+    Operation::kReducescatter, Operation::kInscan,   Operation::kExscan,   Operation::kCollect,
+    Operation::kAlltoalls,     Operation::kAlltoallv};
 
 // For a call that does not exist, that of some other one.
 inline unsigned kind_of(const chime_collective_request& request) {
@@ -22,16 +25,20 @@ inline unsigned kind_of(const chime_collective_request& request) {
 }
 
 inline bool is_reduction(const chime_collective_request& request) {
-  return request.kind == CHIME_COLLECTIVE_REDUCE || request.kind == CHIME_COLLECTIVE_REDUCESCATTER;
+  return request.kind >= CHIME_COLLECTIVE_REDUCE && request.kind <= CHIME_COLLECTIVE_EXSCAN;
 }
-inline bool collective_exists(const chime_collective_request& request) {
+inline bool reduction_exists(const chime_collective_request& request) {
+  if (request.op == CHIME_REDUCE_MAXLOC || request.element == CHIME_ELEMENT_DOUBLE2)
+    return request.op == CHIME_REDUCE_MAXLOC && request.element == CHIME_ELEMENT_DOUBLE2;
   const bool is_bitwise = request.op >= CHIME_REDUCE_AND;
   const bool is_integer = request.element <= CHIME_ELEMENT_UINT;
+  return request.op >= CHIME_REDUCE_SUM && request.op <= CHIME_REDUCE_XOR &&
+         (!is_bitwise || is_integer);
+}
+inline bool collective_exists(const chime_collective_request& request) {
   return request.bytes > 0 && request.bytes <= 16 && request.kind >= CHIME_COLLECTIVE_BROADCAST &&
-         request.kind <= CHIME_COLLECTIVE_REDUCESCATTER &&
-         (!is_reduction(request) ||
-          (request.op >= CHIME_REDUCE_SUM && request.op <= CHIME_REDUCE_XOR &&
-           (!is_bitwise || is_integer)));
+         request.kind <= CHIME_COLLECTIVE_ALLTOALLV &&
+         (!is_reduction(request) || reduction_exists(request));
 }
 
 class CombineAsAsked {
@@ -40,12 +47,18 @@ class CombineAsAsked {
       : op_(request.op), element_(request.element), bytes_(request.bytes) {}
 
   CHIME_DEVICE std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
+  CHIME_DEVICE unsigned number() const {
+    return chime::detail::number_of_combine(op_, element_, bytes());
+  }
 
   // Out of line: one copy of all types for all algorithms.
   template <class Group>
   CHIME_DEVICE_OUT_OF_LINE void operator()(Group g, std::byte* dst, std::size_t bytes,
                                            chime::detail::Shares shares) const {
     const auto in = [&]<class T>(T) { combine_in<T>(g, dst, bytes, shares); };
+    if (element_ == CHIME_ELEMENT_DOUBLE2) {
+      return chime::detail::CombineBy<MaxLocation, chimex_double2_t>{}(g, dst, bytes, shares);
+    }
     if (element_ == CHIME_ELEMENT_BFLOAT16) return in(exec::bfloat16{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 2) return in(exec::half{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 4) return in(float{});
@@ -97,6 +110,23 @@ CHIME_DEVICE void collect(const Context& ctx, Group g, const chime_collective_re
       return;
     case CHIME_COLLECTIVE_REDUCE:
       chime::detail::reduce_by(ctx, g, request.team, CombineAsAsked(request), all);
+      return;
+    case CHIME_COLLECTIVE_INSCAN:
+    case CHIME_COLLECTIVE_EXSCAN:
+      chime::detail::scan_by(ctx, g, request.team, CombineAsAsked(request), all,
+                             request.kind == CHIME_COLLECTIVE_INSCAN);
+      return;
+    case CHIME_COLLECTIVE_COLLECT:
+      collectmem(ctx, g, request.team, request.dst, request.src, bytes);
+      return;
+    case CHIME_COLLECTIVE_ALLTOALLS:
+      alltoallsmem(ctx, g, request.team, request.dst, request.src, request.dst_stride,
+                   request.src_stride, request.n, static_cast<std::size_t>(request.bytes));
+      return;
+    case CHIME_COLLECTIVE_ALLTOALLV:
+      alltoallvmem(ctx, g, request.team, request.dst, request.dst_counts, request.dst_offsets,
+                   request.src, request.src_counts, request.src_offsets,
+                   static_cast<std::size_t>(request.bytes));
       return;
     default:
       chime::detail::reducescatter_by(ctx, g, request.team, CombineAsAsked(request), all);

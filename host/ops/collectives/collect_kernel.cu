@@ -2,7 +2,6 @@
 // kernels (host/ops/library_kernels.cu), because it takes as long to compile as they do.
 // Before others, because it says how functions for kernels are declared.
 #include "chime/device/exec/exec.cuh"
-
 #include "host/ops/collectives/collect.cuh"
 
 using chime::Context;

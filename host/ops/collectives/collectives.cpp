@@ -35,6 +35,13 @@ void check_collective(Runtime& runtime, const chime_collective_request& request)
     throw Error("", CHIMEX_ERR_INVALID, "there is no such collective, operation or element");
   const KnownTeam team = known_team(runtime, kCollectives[kind_of(request)], request.team);
   if (!runtime.device->gpu->is_cpu()) {
+    const std::size_t numbers = static_cast<std::size_t>(team.members.size()) * sizeof(std::size_t);
+    if (request.kind == CHIME_COLLECTIVE_ALLTOALLV) {
+      check_is_reached(runtime, "counts of the destination", request.dst_counts, numbers);
+      check_is_reached(runtime, "offsets of the destination", request.dst_offsets, numbers);
+      check_is_reached(runtime, "counts of the source", request.src_counts, numbers);
+      check_is_reached(runtime, "offsets of the source", request.src_offsets, numbers);
+    }
     const std::size_t share = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
     const bool is_read = request.kind != CHIME_COLLECTIVE_BROADCAST || request.root == team.my_rank;
     check_is_reached(runtime, "destination", request.dst, share);

@@ -68,7 +68,12 @@
   X(kReducescatter, "chime_reducescatter")                       \
   X(kBroadcast, "chime_broadcast")                               \
   X(kFcollect, "chime_fcollect")                                 \
-  X(kAlltoall, "chime_alltoall")
+  X(kAlltoall, "chime_alltoall")                                 \
+  X(kInscan, "chime_inscan")                                     \
+  X(kExscan, "chime_exscan")                                     \
+  X(kCollect, "chime_collect")                                   \
+  X(kAlltoalls, "chime_alltoalls")                               \
+  X(kAlltoallv, "chimex_alltoallv")
 
 namespace chime {
 

@@ -35,6 +35,8 @@ enum class Fault : std::uint16_t {
   kTeamInUse = 9,   // `expected`: another thread of this PE meets in this lane of the team
   kRoot = 10,       // `expected`: it is no member of the team `seen`
   kUnalike = 11,    // `expected`: the PE, of this team, makes another call in this lane
+  kRoom = 12,       // the PE sends `expected` bytes, for which the address has not room
+  kRefused = 13,    // `expected`: the PE, of this team, refuses the call
 };
 
 namespace abi {

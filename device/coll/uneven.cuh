@@ -1,0 +1,260 @@
+// Collectives whose members bring different amounts: first all hear how much, then the data go to
+// where they belong.
+#ifndef CHIME_DEVICE_COLL_UNEVEN_CUH_
+#define CHIME_DEVICE_COLL_UNEVEN_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "chime/device/coll/collective.cuh"
+#include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/move.cuh"
+
+namespace chime {
+namespace detail {
+
+// A turn of one number for each member, and what came.
+inline constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool exchange_numbers(const Context& ctx, Group g, Meeting meeting,
+                                               const std::uint64_t* numbers, bool to_all_the_same) {
+  const std::size_t stride = to_all_the_same ? 0 : kNumberBytes;
+  return take_turn(
+      ctx, g, meeting, Round::kTurnOfWords,
+      Pieces{reinterpret_cast<const std::byte*>(numbers), stride, kNumberBytes, ~std::size_t{0}},
+      kNumberBytes);
+}
+CHIME_DEVICE Arrived numbers_arrived(const Context& ctx, Meeting meeting) {
+  return arrived(ctx, meeting, Round::kTurnOfWords, kNumberBytes);
+}
+CHIME_DEVICE std::uint64_t number_from(const Arrived& all, unsigned rank) {
+  std::uint64_t number = 0;
+  memcpy(&number, __builtin_assume_aligned(all.of(rank), kNumberBytes), kNumberBytes);
+  return number;
+}
+template <class Group>
+CHIME_DEVICE void end_numbers(const Context& ctx, Group g, Meeting meeting) {
+  end_turn(ctx, g, meeting, Round::kTurnOfWords, kNumberBytes);
+}
+
+// ---- collect ------------------------------------------------------------------------------------
+
+// Of all members, in the order of ranks. SIZE_MAX where it is more than that.
+struct Concatenation {
+  std::size_t before = 0, total = 0;
+};
+CHIME_DEVICE Concatenation concatenation(const Context& ctx, Meeting meeting, std::size_t mine) {
+  const Arrived others = numbers_arrived(ctx, meeting);
+  const unsigned me = rank_of(ctx, meeting);
+  Concatenation all;
+  for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank) {
+    if (rank == me) all.before = all.total;
+    const std::size_t bytes = rank == me ? mine : number_from(others, rank);
+    all.total = bytes > SIZE_MAX - all.total ? SIZE_MAX : all.total + bytes;
+  }
+  return all;
+}
+
+CHIME_DEVICE_OUT_OF_LINE bool has_room_for_all(const Context& ctx, bool is_leader, Meeting meeting,
+                                               void* dst, std::size_t total) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  const bool has_place = !has_too_many_bytes({dst, total, 1}) && may_receive(ctx, dst, total, team);
+  if (has_place && is_right_array(ctx, dst, total)) return true;
+  if (is_leader)
+    record(ctx, {.status = CHIMEX_ERR_INVALID,
+                 .operation = meeting.operation(),
+                 .pe = ctx.pe.my_pe,
+                 .fault = has_place ? Fault::kBounds : Fault::kPlace,
+                 .address = dst,
+                 .expected = total});
+  return false;
+}
+
+// All members know the same total, so they refuse alike.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE int collect_all(const Context& ctx, Group g, Meeting meeting, void* dst,
+                                         const void* src, std::size_t bytes) {
+  std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
+  if (g.is_leader()) mine = bytes;
+  if (!exchange_numbers(ctx, g, meeting, &mine, true)) return CHIMEX_ERR_ABORTED;
+  const Concatenation all = concatenation(ctx, meeting, bytes);
+  end_numbers(ctx, g, meeting);
+  if (!has_room_for_all(ctx, g.is_leader(), meeting, dst, all.total)) return CHIMEX_ERR_INVALID;
+  std::byte* const block = static_cast<std::byte*>(dst) + all.before;
+  copy_own(g, block, src, bytes);
+  return status_of(exchange(ctx, g, meeting, Round::kPlain, block, whole(src, bytes), 0));
+}
+
+// ---- alltoallv ----------------------------------------------------------------------------------
+
+// A call's arrays; counts and offsets are in elements.
+struct Uneven {
+  std::byte* dst;
+  const std::byte* src;
+  std::size_t element;  // bytes
+  std::size_t* dst_counts;
+  const std::size_t *dst_offsets, *src_counts, *src_offsets;
+
+  // No bytes, from no address, where there are too many.
+  CHIME_DEVICE std::size_t bytes(std::size_t n) const { return CHIME_BYTES(n, element); }
+};
+
+// What goes to member `rank`, and to where in its `dst`.
+struct UnevenPieces {
+  Uneven all;
+  Arrived offsets;  // at the members
+
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const { return all.bytes(all.src_counts[rank]); }
+  CHIME_DEVICE Message message(unsigned rank, void* dst) const {
+    return {rank, static_cast<std::byte*>(dst) + all.bytes(number_from(offsets, rank)),
+            all.src + all.bytes(all.src_offsets[rank]), bytes(rank)};
+  }
+};
+
+// Instead of an offset: the member refuses the call.
+inline constexpr std::uint64_t kRefuses = ~std::uint64_t{0};
+
+CHIME_DEVICE_OUT_OF_LINE void record_uneven(const Context& ctx, Meeting meeting, int pe,
+                                            Fault fault, const void* address, std::size_t bytes) {
+  record(ctx, {.status = CHIMEX_ERR_INVALID,
+               .operation = meeting.operation(),
+               .pe = pe,
+               .fault = fault,
+               .address = address,
+               .expected = bytes});
+}
+
+// Whether `n` elements from `offset` on are in an array that `is_right(array, bytes)`.
+template <class IsRight>
+CHIME_DEVICE bool is_inside(const Uneven& all, std::size_t offset, std::size_t n,
+                            IsRight is_right) {
+  const std::size_t before = all.bytes(offset), bytes = all.bytes(n);
+  return before != SIZE_MAX && bytes <= SIZE_MAX - before && is_right(before, bytes);
+}
+
+// Whether this PE can do its part with member `rank`, which sends `n` elements. If not, that is
+// recorded.
+CHIME_DEVICE bool takes_part(const Context& ctx, Meeting meeting, const Uneven& all, unsigned rank,
+                             std::size_t n) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  const auto refuse = [&](int pe, Fault fault, const std::byte* array, std::size_t offset,
+                          std::size_t count) {
+    record_uneven(ctx, meeting, pe, fault, array + all.bytes(offset), all.bytes(count));
+    return false;
+  };
+  const std::size_t to = all.dst_offsets[rank], from = all.src_offsets[rank];
+  const int me = ctx.pe.my_pe;
+  if (n > all.dst_counts[rank]) return refuse(pe_of(team, rank), Fault::kRoom, all.dst, to, n);
+  const bool has_place = is_inside(all, to, n, [&](std::size_t before, std::size_t bytes) {
+    return may_receive(ctx, all.dst + before, bytes, team);
+  });
+  if (!has_place) return refuse(me, Fault::kPlace, all.dst, to, n);
+  const auto is_right = [&](const std::byte* array, std::size_t offset, std::size_t count) {
+    return is_inside(all, offset, count,
+                     [&](std::size_t before, std::size_t bytes) {
+                       return is_right_array(ctx, array + before, bytes);
+                     }) ||
+           refuse(me, Fault::kBounds, array, offset, count);
+  };
+  return is_right(all.dst, to, n) && is_right(all.src, from, all.src_counts[rank]);
+}
+
+// Takes what the members send as counts. False if this PE refuses.
+template <class Group>
+CHIME_DEVICE bool take_counts(const Context& ctx, Group g, Meeting meeting, const Uneven& all) {
+  const Arrived counts = numbers_arrived(ctx, meeting);
+  bool refuses = false;
+  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
+    const bool is_own = rank == rank_of(ctx, meeting);
+    const std::size_t n = is_own ? all.src_counts[rank] : number_from(counts, rank);
+    refuses = !takes_part(ctx, meeting, all, rank, n) || refuses;
+    all.dst_counts[rank] = n;
+  }
+  return !g.any(refuses);
+}
+
+// Whether each other member has sent an offset. If one has not, that is recorded.
+template <class Group>
+CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
+  const Arrived offsets = numbers_arrived(ctx, meeting);
+  bool refused = false;
+  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
+    if (rank == rank_of(ctx, meeting) || number_from(offsets, rank) != kRefuses) continue;
+    record_uneven(ctx, meeting, pe_of(team_of(ctx, meeting.handle), rank), Fault::kRefused, nullptr,
+                  static_cast<std::size_t>(meeting.handle));
+    refused = true;
+  }
+  return !g.any(refused);
+}
+
+// A turn of counts, a turn of offsets, then the data. A member that refuses says so instead of its
+// offset, so all end the call.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meeting meeting,
+                                             Uneven all) {
+  if (!exchange_numbers(ctx, g, meeting, all.src_counts, false)) return CHIMEX_ERR_ABORTED;
+  const bool takes = take_counts(ctx, g, meeting, all);
+  end_numbers(ctx, g, meeting);
+  std::uint64_t& refusal = meeting.area(ctx).call;
+  if (g.is_leader()) refusal = kRefuses;
+  if (!exchange_numbers(ctx, g, meeting, takes ? all.dst_offsets : &refusal, !takes)) {
+    return CHIMEX_ERR_ABORTED;
+  }
+  const bool all_take = all_take_part(ctx, g, meeting) && takes;
+  bool is_well = true;
+  if (all_take) {
+    const unsigned me = rank_of(ctx, meeting);
+    copy_own(g, all.dst + all.bytes(all.dst_offsets[me]), all.src + all.bytes(all.src_offsets[me]),
+             all.bytes(all.src_counts[me]));
+    const UnevenPieces pieces = {all, numbers_arrived(ctx, meeting)};
+    is_well = exchange(ctx, g, meeting, Round::kPlain, all.dst, pieces, 0);
+  }
+  end_numbers(ctx, g, meeting);
+  return all_take ? status_of(is_well) : CHIMEX_ERR_INVALID;
+}
+
+}  // namespace detail
+
+// `bytes` of each member, which may be different ones, in the order of ranks. Returns a
+// chimex_status.
+template <class Group>
+CHIME_DEVICE int collectmem(const Context& ctx, Group g, chime_team_t team, void* dst,
+                            const void* src, std::size_t bytes) {
+  return detail::collective(ctx, g,
+                            {.team = team,
+                             .operation = Operation::kCollect,
+                             .dst = dst,
+                             .src = src,
+                             .bytes = bytes,
+                             .dst_bytes = bytes,
+                             .src_bytes = bytes,
+                             .is_uneven = true},
+                            [&](detail::Meeting meeting) {
+                              return detail::collect_all(ctx, g, meeting, dst, src, bytes);
+                            });
+}
+
+// Elements of `element` bytes: src_counts[r] from src_offsets[r] on to member r, which puts them
+// where its dst_offsets says. dst_counts[r]: the most that may come from member r, then how many
+// came. All arrays have a number for each member.
+template <class Group>
+CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, void* dst,
+                              std::size_t* dst_counts, const std::size_t* dst_offsets,
+                              const void* src, const std::size_t* src_counts,
+                              const std::size_t* src_offsets, std::size_t element = 1) {
+  const detail::Uneven all = {static_cast<std::byte*>(dst),
+                              static_cast<const std::byte*>(src),
+                              element,
+                              dst_counts,
+                              dst_offsets,
+                              src_counts,
+                              src_offsets};
+  return detail::collective(
+      ctx, g, {team, Operation::kAlltoallv, dst, src, element, 0, 0},
+      [&](detail::Meeting meeting) { return detail::exchange_uneven(ctx, g, meeting, all); });
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_COLL_UNEVEN_CUH_

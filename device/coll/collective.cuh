@@ -24,7 +24,7 @@ struct Collective {
   const void* src;
   std::size_t bytes, dst_bytes, src_bytes;
   int root = 0;            // 0 where there is none
-  unsigned combine = 0;    // of a reduction: the operation, and the elements
+  unsigned variant = 0;    // of a reduction its operation and elements, of an alltoallv these
   bool is_uneven = false;  // members have different shares
 
   // What is the same on all members.
@@ -32,7 +32,7 @@ struct Collective {
     const auto of = [](std::uint64_t digest, std::uint64_t value) {
       return (digest ^ value) * 0x9e3779b97f4a7c15u ^ digest >> 29;
     };
-    const std::uint64_t call = of(of(1, static_cast<std::uint64_t>(operation)), combine);
+    const std::uint64_t call = of(of(1, static_cast<std::uint64_t>(operation)), variant);
     return of(of(call, is_uneven ? 0 : bytes), static_cast<std::uint64_t>(root));
   }
 };

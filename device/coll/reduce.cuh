@@ -127,7 +127,7 @@ CHIME_DEVICE Collective call_of(Operation operation, chime_team_t team, Combine 
           .bytes = bytes,
           .dst_bytes = bytes,
           .src_bytes = CHIME_BYTES(bytes, sources),
-          .combine = combine.number()};
+          .variant = combine.number()};
 }
 
 template <class Combine, class Group>

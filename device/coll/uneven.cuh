@@ -38,6 +38,34 @@ CHIME_DEVICE void end_numbers(const Context& ctx, Group g, Meeting meeting) {
   end_turn(ctx, g, meeting, Round::kTurnOfWords, kNumberBytes);
 }
 
+// Instead of a number: the member refuses the call.
+inline constexpr std::uint64_t kRefuses = ~std::uint64_t{0};
+
+CHIME_DEVICE_OUT_OF_LINE void record_refused_part(const Context& ctx, Meeting meeting, int pe,
+                                                  Fault fault, const void* address,
+                                                  std::size_t bytes) {
+  record(ctx, {.status = CHIMEX_ERR_INVALID,
+               .operation = meeting.operation(),
+               .pe = pe,
+               .fault = fault,
+               .address = address,
+               .expected = bytes});
+}
+
+// Whether no other member refuses. If one does, that is recorded.
+template <class Group>
+CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
+  const Arrived numbers = numbers_arrived(ctx, meeting);
+  bool refused = false;
+  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
+    if (rank == rank_of(ctx, meeting) || number_from(numbers, rank) != kRefuses) continue;
+    record_refused_part(ctx, meeting, pe_of(team_of(ctx, meeting.handle), rank), Fault::kRefused,
+                        nullptr, static_cast<std::size_t>(meeting.handle));
+    refused = true;
+  }
+  return !g.any(refused);
+}
+
 // ---- collect ------------------------------------------------------------------------------------
 
 // Of all members, in the order of ranks. SIZE_MAX where it is more than that.
@@ -61,25 +89,26 @@ CHIME_DEVICE_OUT_OF_LINE bool has_room_for_all(const Context& ctx, bool is_leade
   const abi::Team& team = team_of(ctx, meeting.handle);
   const bool has_place = !has_too_many_bytes({dst, total, 1}) && may_receive(ctx, dst, total, team);
   if (has_place && is_right_array(ctx, dst, total)) return true;
-  if (is_leader)
-    record(ctx, {.status = CHIMEX_ERR_INVALID,
-                 .operation = meeting.operation(),
-                 .pe = ctx.pe.my_pe,
-                 .fault = has_place ? Fault::kBounds : Fault::kPlace,
-                 .address = dst,
-                 .expected = total});
+  const Fault fault = has_place ? Fault::kBounds : Fault::kPlace;
+  if (is_leader) record_refused_part(ctx, meeting, ctx.pe.my_pe, fault, dst, total);
   return false;
 }
 
-// All members know the same total, so they refuse alike.
+// All members hear of a source that is wrong, and know the same total, so they refuse alike.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE int collect_all(const Context& ctx, Group g, Meeting meeting, void* dst,
                                          const void* src, std::size_t bytes) {
   std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
-  if (g.is_leader()) mine = bytes;
+  const bool is_right = is_right_array(ctx, src, bytes);
+  if (g.is_leader()) {
+    mine = is_right ? bytes : kRefuses;
+    if (!is_right) record_refused_part(ctx, meeting, ctx.pe.my_pe, Fault::kBounds, src, bytes);
+  }
   if (!exchange_numbers(ctx, g, meeting, &mine, true)) return CHIMEX_ERR_ABORTED;
   const Concatenation all = concatenation(ctx, meeting, bytes);
+  const bool all_take = all_take_part(ctx, g, meeting) && is_right;
   end_numbers(ctx, g, meeting);
+  if (!all_take) return CHIMEX_ERR_INVALID;
   if (!has_room_for_all(ctx, g.is_leader(), meeting, dst, all.total)) return CHIMEX_ERR_INVALID;
   std::byte* const block = static_cast<std::byte*>(dst) + all.before;
   copy_own(g, block, src, bytes);
@@ -96,7 +125,7 @@ struct Uneven {
   std::size_t* dst_counts;
   const std::size_t *dst_offsets, *src_counts, *src_offsets;
 
-  // No bytes, from no address, where there are too many.
+  // SIZE_MAX: too many.
   CHIME_DEVICE std::size_t bytes(std::size_t n) const { return CHIME_BYTES(n, element); }
 };
 
@@ -111,19 +140,6 @@ struct UnevenPieces {
             all.src + all.bytes(all.src_offsets[rank]), bytes(rank)};
   }
 };
-
-// Instead of an offset: the member refuses the call.
-inline constexpr std::uint64_t kRefuses = ~std::uint64_t{0};
-
-CHIME_DEVICE_OUT_OF_LINE void record_uneven(const Context& ctx, Meeting meeting, int pe,
-                                            Fault fault, const void* address, std::size_t bytes) {
-  record(ctx, {.status = CHIMEX_ERR_INVALID,
-               .operation = meeting.operation(),
-               .pe = pe,
-               .fault = fault,
-               .address = address,
-               .expected = bytes});
-}
 
 // Whether `n` elements from `offset` on are in an array that `is_right(array, bytes)`.
 template <class IsRight>
@@ -140,7 +156,7 @@ CHIME_DEVICE bool takes_part(const Context& ctx, Meeting meeting, const Uneven& 
   const abi::Team& team = team_of(ctx, meeting.handle);
   const auto refuse = [&](int pe, Fault fault, const std::byte* array, std::size_t offset,
                           std::size_t count) {
-    record_uneven(ctx, meeting, pe, fault, array + all.bytes(offset), all.bytes(count));
+    record_refused_part(ctx, meeting, pe, fault, array + all.bytes(offset), all.bytes(count));
     return false;
   };
   const std::size_t to = all.dst_offsets[rank], from = all.src_offsets[rank];
@@ -172,20 +188,6 @@ CHIME_DEVICE bool take_counts(const Context& ctx, Group g, Meeting meeting, cons
     all.dst_counts[rank] = n;
   }
   return !g.any(refuses);
-}
-
-// Whether each other member has sent an offset. If one has not, that is recorded.
-template <class Group>
-CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
-  const Arrived offsets = numbers_arrived(ctx, meeting);
-  bool refused = false;
-  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
-    if (rank == rank_of(ctx, meeting) || number_from(offsets, rank) != kRefuses) continue;
-    record_uneven(ctx, meeting, pe_of(team_of(ctx, meeting.handle), rank), Fault::kRefused, nullptr,
-                  static_cast<std::size_t>(meeting.handle));
-    refused = true;
-  }
-  return !g.any(refused);
 }
 
 // A turn of counts, a turn of offsets, then the data. A member that refuses says so instead of its
@@ -227,8 +229,8 @@ CHIME_DEVICE int collectmem(const Context& ctx, Group g, chime_team_t team, void
                              .dst = dst,
                              .src = src,
                              .bytes = bytes,
-                             .dst_bytes = bytes,
-                             .src_bytes = bytes,
+                             .dst_bytes = 0,
+                             .src_bytes = 0,
                              .is_uneven = true},
                             [&](detail::Meeting meeting) {
                               return detail::collect_all(ctx, g, meeting, dst, src, bytes);
@@ -251,7 +253,16 @@ CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, vo
                               src_counts,
                               src_offsets};
   return detail::collective(
-      ctx, g, {team, Operation::kAlltoallv, dst, src, element, 0, 0},
+      ctx, g,
+      {.team = team,
+       .operation = Operation::kAlltoallv,
+       .dst = dst,
+       .src = src,
+       .bytes = SIZE_MAX,  // of a message: any number
+       .dst_bytes = 0,
+       .src_bytes = 0,
+       .variant = static_cast<unsigned>(element),
+       .is_uneven = true},
       [&](detail::Meeting meeting) { return detail::exchange_uneven(ctx, g, meeting, all); });
 }
 

@@ -2,13 +2,15 @@
 // not wait for each other in between.
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
+#include "chime/device/coll/uneven.cuh"
 #include "collectives/collectives.hpp"
 
 namespace chime::tests {
 namespace {
 
-constexpr int kCalls = 60;
+constexpr int kCalls = 66;
 // Elements a member: a message that a request does not carry by itself.
 constexpr unsigned kWords = 40;
 
@@ -17,6 +19,7 @@ constexpr unsigned kWords = 40;
 struct Room {
   std::uint64_t src[kCalls][kWords * 8];
   std::uint64_t dst[kCalls][kWords * 8];
+  std::size_t dst_counts[8], dst_offsets[8], src_counts[8], src_offsets[8];
 };
 
 CHIME_DEVICE std::uint64_t element(int call, int member, unsigned i) {
@@ -34,6 +37,44 @@ CHIME_DEVICE unsigned take(Group g, std::uint64_t* src, unsigned sources, const 
   return wrong;
 }
 
+// Elements that member `from` brings for member `to` in a call.
+CHIME_DEVICE unsigned share_of(int call, int from, int to) {
+  return static_cast<unsigned>(call + 3 * from + to) % (kWords + 1);
+}
+
+// Of what a member brings to a collect: those of the members before it come first.
+CHIME_DEVICE std::uint64_t collected(int call, unsigned i) {
+  int member = 0;
+  for (; i >= share_of(call, member, 0); ++member) i -= share_of(call, member, 0);
+  return element(call, member, i);
+}
+
+// Each member's share goes to the place of its rank, after room for the most.
+template <class Group>
+CHIME_DEVICE unsigned move_uneven(const Context& context, Group g, chime_team_t team, Room& room,
+                                  int call, int n) {
+  const int me = team_my_pe(context, team);
+  for (unsigned i = g.rank(); i < static_cast<unsigned>(n); i += g.size()) {
+    const int other = static_cast<int>(i);
+    room.dst_counts[i] = kWords;
+    room.src_counts[i] = share_of(call, me, other);
+    room.dst_offsets[i] = room.src_offsets[i] = i * kWords;
+  }
+  g.sync();
+  std::uint64_t* const dst = room.dst[call];
+  const int status = alltoallvmem(context, g, team, dst, room.dst_counts, room.dst_offsets,
+                                  room.src[call], room.src_counts, room.src_offsets, sizeof(*dst));
+  unsigned wrong = status != CHIMEX_OK;
+  for (int other = 0; other < n; ++other) {
+    const unsigned count = share_of(call, other, me), first = static_cast<unsigned>(other) * kWords;
+    wrong += room.dst_counts[other] != count;
+    wrong += take(g, room.src[call] + first, kWords, dst + first, count, [&](unsigned i) {
+      return element(call, other, static_cast<unsigned>(me) * kWords + i);
+    });
+  }
+  return wrong;
+}
+
 // The kinds take turns. Team members are all PEs, in the order of their numbers.
 template <class Group>
 CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t team, Room& room,
@@ -47,7 +88,7 @@ CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t te
   constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
   int status = CHIMEX_OK;
   unsigned wrong = 0;
-  switch (call % 6) {
+  switch (call % 11) {
     case 0:
       status = reduce<Sum>(context, g, team, dst, src, kWords);
       wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) {
@@ -57,7 +98,7 @@ CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t te
       });
       break;
     case 1: {
-      const int root = call / 6 % n;
+      const int root = call / 11 % n;
       status = broadcastmem(context, g, team, dst, src, kBytes, root);
       wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) { return element(call, root, i); });
       break;
@@ -77,6 +118,38 @@ CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t te
       wrong = take(g, src, all, dst, kWords, [&](unsigned i) {
         return element(call, n - 1, static_cast<unsigned>(me) * kWords + i);
       });
+      break;
+    case 5:
+      status = inscan<Sum>(context, g, team, dst, src, kWords);
+      wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) {
+        std::uint64_t sum = 0;
+        for (int member = 0; member <= me; ++member) sum += element(call, member, i);
+        return sum;
+      });
+      break;
+    case 6: {
+      unsigned count = 0;
+      for (int member = 0; member < n; ++member) count += share_of(call, member, 0);
+      status = collectmem(context, g, team, dst, src, share_of(call, me, 0) * sizeof(*src));
+      wrong = take(g, src, kWords, dst, count, [&](unsigned i) { return collected(call, i); });
+      break;
+    }
+    case 7: {
+      constexpr unsigned kApart = kWords / 2;
+      status = alltoallsmem(context, g, team, dst, src, 1, 2, kApart, sizeof(*src));
+      wrong = take(g, src, all, dst, kApart * members, [&](unsigned i) {
+        const unsigned at = static_cast<unsigned>(me) * kApart + i % kApart;
+        return element(call, static_cast<int>(i / kApart), 2 * at);
+      });
+      break;
+    }
+    case 8:
+      wrong = move_uneven(context, g, team, room, call, n);
+      break;
+    case 9:
+      status = exscan<Max>(context, g, team, dst, src, kWords);
+      wrong = take(g, src, kWords, dst, kWords,
+                   [&](unsigned i) { return me == 0 ? 0 : element(call, me - 1, i); });
       break;
     default:
       status = fcollectmem(context, g, team, dst, src, kBytes);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -45,6 +46,78 @@ IN_EVERY_WORLD(Refused, CallsChangeNothing) {
   });
 }
 
+// One number a member.
+struct Numbers {
+  explicit Numbers(int n) : count(static_cast<std::size_t>(n)), memory(count) {}
+  std::size_t* all(std::size_t value) {
+    memory.write(std::vector<std::size_t>(count, value));
+    return memory.data();
+  }
+  const std::size_t count;
+  Private<std::size_t> memory;
+};
+
+// Before any data move: on the member that refuses for its own reason, on the others for that it
+// does. The next call goes well.
+IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    const bool refuses = pe.rank() == n - 1;
+    const std::size_t all = 8 * static_cast<std::size_t>(n);
+    Symmetric<int> src(all), dst(all);
+    Numbers room(n), to(n), counts(n), from(n);
+    dst.write(std::vector<int>(all, -1));
+    src.write(std::vector<int>(all, pe.rank()));
+    pe.barrier();
+    const auto call = [&](std::size_t most, std::size_t offset, std::size_t source) {
+      return chimex_int_alltoallv(CHIME_TEAM_WORLD, dst, room.all(most), to.all(offset), src,
+                                  counts.all(8), from.all(source));
+    };
+    const std::string refusal = "PE " + std::to_string(n - 1) + " of ";
+    const auto expect = [&](const char* why, std::size_t most, std::size_t offset,
+                            std::size_t source) {
+      expect_refused(CHIMEX_ERR_INVALID, refuses ? why : "refuses the call",
+                     call(most, offset, source));
+      pe.barrier();
+    };
+    expect("no room", refuses ? 7 : 8, 0, 0);
+    expect("outside", 8, refuses ? std::size_t{1} << 40 : 0, 0);
+    expect("heap", 8, refuses ? SIZE_MAX : 0, 0);
+    expect("alltoallv", 8, 0, refuses ? SIZE_MAX / 2 : 0);
+    EXPECT_EQ(-1, dst.read(0));
+    ASSERT_EQ(CHIMEX_OK, call(8, 0, 0)) << chimex_last_error();
+    EXPECT_NE(-1, dst.read(7));
+    pe.barrier();
+  });
+}
+
+IN_EVERY_WORLD(Refused, CollectsOfMoreThanTheHeapHasAreRefusedByAll) {
+  world.spawn(2, [](Pe& pe) {
+    Symmetric<int> src(8), dst(8 * static_cast<std::size_t>(pe.size()));
+    pe.barrier();
+    // A member that brings as many elements as the last allocation has: all know the sum.
+    const std::size_t mine = pe.rank() == 0 ? std::size_t{1} << 30 : 8;
+    const int status = chime_int_collect(CHIME_TEAM_WORLD, dst, src, mine);
+    EXPECT_EQ(CHIMEX_ERR_INVALID, status) << chimex_last_error();
+    pe.barrier();
+  });
+}
+
+IN_EVERY_WORLD(Refused, StridesBelowOneAre) {
+  world.spawn(1, [](Pe& pe) {
+    const auto n = static_cast<std::size_t>(pe.size());
+    Symmetric<int> src(4 * n), dst(4 * n);
+    for (const std::ptrdiff_t stride : {std::ptrdiff_t{0}, std::ptrdiff_t{-1}, PTRDIFF_MIN}) {
+      EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_alltoalls(CHIME_TEAM_WORLD, dst, src, stride, 1, 2));
+      EXPECT_EQ(CHIMEX_ERR_INVALID, chime_int_alltoalls(CHIME_TEAM_WORLD, dst, src, 1, stride, 2));
+    }
+    EXPECT_EQ(CHIMEX_ERR_INVALID,
+              chime_int_alltoalls(CHIME_TEAM_WORLD, dst, src, PTRDIFF_MAX, 1, 2));
+    EXPECT_EQ(CHIMEX_OK, chime_int_alltoalls(CHIME_TEAM_WORLD, dst, src, 2, 1, 2));
+    pe.barrier();
+  });
+}
+
 CHIME_KERNEL void broadcast_of(CHIME_GRID_CONSTANT const Context context, int* dst, const int* src,
                                int root, int* status) {
   *status = broadcastmem(context, Thread{}, CHIME_TEAM_WORLD, dst, src, sizeof(int), root);
@@ -81,6 +154,15 @@ IN_EVERY_WORLD(Unalike, CallsAreNamedOnAllMembers) {
         [&](chime_team_t team) { return chime_int_sum_reduce(team, dst, src, differs ? 8 : 4); });
     expect(
         [&](chime_team_t team) { return chime_int_broadcast(team, dst, src, 1, differs ? 1 : 0); });
+    expect([&](chime_team_t team) {  // another operation, then another type of the same size
+      return differs ? chime_int_sum_reduce(team, dst, src, 1)
+                     : chime_int_max_reduce(team, dst, src, 1);
+    });
+    expect([&](chime_team_t team) {
+      auto* const as_float = reinterpret_cast<float*>(dst.data());
+      return differs ? chime_int_sum_reduce(team, dst, src, 1)
+                     : chime_float_sum_reduce(team, as_float, as_float, 1);
+    });
     expect([&](chime_team_t team) {
       return differs ? chime_int_fcollect(team, dst, src, 1)
                      : chime_int_sum_reduce(team, dst, src, 1);

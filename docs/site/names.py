@@ -14,7 +14,7 @@ CHAPTER = re.compile(r"^// ---- (.*?)(?: \([^)]*\))? -+$")
 # The chapter of chime_device.cuh that has a family's contract, by the first pattern that the operation matches.
 CHAPTERS = ((r"_on_stream$", None), (r"atomic_", "Atomics"), (r"^signal_|_signal|^signal", "Signals"), (r"wait_until|^test", "Waits and tests"),
             (r"^i?(put|get)$|^p$|^g$", "Remote memory access"), (r"fence|quiet|flush", "Ordering"), (r"barrier|^(team_)?sync", "Barriers"),
-            (r"^(broadcast|fcollect|alltoall)|reduce(scatter)?$", "Collectives"),
+            (r"^(broadcast|f?collect|alltoall)|reduce(scatter)?$|scan$", "Collectives"),
             (r"_pe$|_pes$|^ptr$|pe_status|^team_(ptr|lane)$", "Query"))
 
 

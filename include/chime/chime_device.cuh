@@ -317,10 +317,34 @@
 //   `src`.
 // int chime_TYPE_OP_reducescatter(chime_team_t team, T* dst, const T* src, size_t n)
 //   dst[i] = src[me * n + i] of all members combined. `src` has n elements for each member.
+// int chime_TYPE_sum_inscan(chime_team_t team, T* dst, const T* src, size_t n)
+//   dst[i] = the sum of src[i] of members 0 to me. `dst` may be `src`.
+// int chime_TYPE_sum_exscan(chime_team_t team, T* dst, const T* src, size_t n)
+//   The same of members 0 to me - 1; 0 on member 0.
+// int chimex_double2_maxloc_reduce(chime_team_t team, chimex_double2_t* dst,
+//                                  const chimex_double2_t* src, size_t n)
+//   dst[i] = that src[i] whose x is the largest, of the member of the least rank if several are. A
+//   NaN is larger than all numbers.
+// int chime_TYPE_collect(chime_team_t team, T* dst, const T* src, size_t n)
+//   The n elements of each member one behind another, in the order of ranks; n may differ. `dst`
+//   has as many as all bring, on every member.
+// int chime_TYPE_alltoalls(chime_team_t team, T* dst, const T* src, ptrdiff_t dst_stride,
+//                          ptrdiff_t src_stride, size_t n)
+//   dst[(r * n + i) * dst_stride] = src[(me * n + i) * src_stride] of member r. Strides are at
+//   least 1, and may differ between members.
+// int chimex_TYPE_alltoallv(chime_team_t team, T* dst, size_t* dst_counts,
+//                           const size_t* dst_offsets, const T* src, const size_t* src_counts,
+//                           const size_t* src_offsets)
+//   src_counts[r] elements from src + src_offsets[r] on go to member r, which puts them at its
+//   dst + dst_offsets[me]. dst_counts[r]: the most that may come from member r; after the call, how
+//   many came. Arrays have a number for each member, and lie where kernels reach them. If more
+//   would come than may, or an array does not hold its part, nothing moves, and all members fail:
+//   that one for its reason, the others because it refuses.
+// int chime_collectmem(...), chime_alltoallsmem(...), chimex_alltoallvmem(...): of bytes.
 //
-//   All members call, with the same n, root and operation, each by one caller at a time in a lane.
-//   `dst` is symmetric; before the first member calls, it is ready on all of them. When a call
-//   returns, this PE's `dst` is complete and its `src` may be written again; other members may
+//   All members call, with the same n, root, type and operation, each by one caller at a time in a
+//   lane. `dst` is symmetric; before the first member calls, it is ready on all of them. When a
+//   call returns, this PE's `dst` is complete and its `src` may be written again; other members may
 //   still be in the call. Integers wrap. Sums and products of half and bfloat16 are made in float
 //   and rounded once. min and max of a NaN are NaN. Results do not depend on the path, to the bit:
 //   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;

@@ -48,14 +48,10 @@ typedef struct {
 } chime_team_config_t;
 #define CHIME_TEAM_NUM_CONTEXTS 1L  // in a mask: num_contexts
 
-// A value and where it was found: CUDA's double2.
-#ifdef __CUDACC__
-typedef struct double2 chimex_double2_t;
-#else
+// A value and where it was found: laid out as CUDA's double2.
 typedef struct __attribute__((aligned(16))) {
   double x, y;
 } chimex_double2_t;
-#endif
 
 // Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
 // fetch forms.

@@ -366,6 +366,15 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 // As for other groups, one call at a time for each PE and team.
 CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team_t team),
                    team_barrier, (team))
+
+// As chimex_double2_maxloc_reduce_block, of double2.
+template <class Pair = chimex_double2_t>
+CHIME_DEVICE int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, Pair* dst,
+                                                      const Pair* src, size_t n) {
+  static_assert(sizeof(Pair) == sizeof(chimex_double2_t));
+  return chimex_double2_maxloc_reduce_block(team, reinterpret_cast<chimex_double2_t*>(dst),
+                                            reinterpret_cast<const chimex_double2_t*>(src), n);
+}
 #undef CHIME_NVSHMEM_THREAD
 #undef CHIME_NVSHMEM_SINGLE
 #undef CHIME_NVSHMEM_TRANSFER
@@ -462,7 +471,4 @@ inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr
 // ---- The families, by names with a type: each is a macro of one identifier ----------------------
 
 #include "compat/nvshmem_names.h"
-// By a block alone.
-#define nvshmemx_double2_maxloc_reduce_block chimex_double2_maxloc_reduce_block
-
 #endif  // CHIME_COMPAT_NVSHMEM_H_

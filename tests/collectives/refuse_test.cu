@@ -91,6 +91,33 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
   });
 }
 
+CHIME_KERNEL void alltoallv_of_8(CHIME_GRID_CONSTANT const Context context, int* dst,
+                                 std::size_t* room, const std::size_t* zeros, const int* src,
+                                 const std::size_t* counts, int* status) {
+  const int got = alltoallvmem(context, Block{}, CHIME_TEAM_WORLD, dst, room, zeros, src, counts,
+                               zeros, sizeof(int));
+  if (Block{}.is_leader()) *status = got;
+}
+IN_EVERY_WORLD(Refused, AnAlltoallvOfKernelsEndsOnAll) {
+  world.spawn(2, [](Pe& pe) {
+    Symmetric<int> src(8), dst(8);
+    Numbers room(pe.size()), zeros(pe.size()), counts(pe.size());
+    Private<int> status(1);
+    pe.barrier();
+    const auto call = [&](std::size_t most) {
+      pe.run(1, 40, alltoallv_of_8, pe.context(), dst.data(), room.all(most), zeros.all(0),
+             src.data(), counts.all(8), status.data());
+      return status.read()[0];
+    };
+    EXPECT_EQ(CHIMEX_OK, call(8));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, call(pe.rank() == 0 ? 7 : 8));
+    chimex_async_error_t error;
+    EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, error.status);
+    pe.barrier();
+  });
+}
+
 IN_EVERY_WORLD(Refused, CollectsOfMoreThanTheHeapHasAreRefusedByAll) {
   world.spawn(2, [](Pe& pe) {
     Symmetric<int> src(8), dst(8 * static_cast<std::size_t>(pe.size()));

@@ -139,17 +139,19 @@ CHIME_DEVICE bool begin_exchange(const Context& ctx, Group g, Meeting meeting) {
   return !g.any(failed);
 }
 
-// Ends a call whose messages had at most `bytes` each, and which went well so far. Its sources may
-// be reused.
+// Ends a call of the group whose messages had at most `bytes` each, and that has `status` so far:
+// returns what it is. The sources of one that went well may be reused. After one that all members
+// refuse, the team goes on, so its words are settled, too.
 template <class Group>
-CHIME_DEVICE bool end_exchange(const Context& ctx, Group g, Meeting meeting, bool is_well,
-                               std::size_t bytes) {
+CHIME_DEVICE int end_exchange(const Context& ctx, Group g, Meeting meeting, int status,
+                              std::size_t bytes) {
+  bool failed = status == CHIMEX_ERR_ABORTED;
   if (g.is_leader()) {
-    if (is_well && bytes > kCarriedBytes) is_well = complete_messages(ctx, meeting);
+    if (status == CHIMEX_OK && bytes > kCarriedBytes) failed = !complete_messages(ctx, meeting);
     leave_lane(ctx, meeting);
-    if (is_well) settle_words(ctx);
+    if (!failed) settle_words(ctx);
   }
-  return !g.any(!is_well);
+  return g.any(failed) ? CHIMEX_ERR_ABORTED : status;
 }
 
 // Of an algorithm that says whether it has succeeded, or why not.
@@ -168,9 +170,8 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
     if (begin_exchange(ctx, g, meeting)) {
       const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
       if (is_alike) status = status_of(act(meeting));
-      const bool is_well = status == CHIMEX_OK;
-      if (end_exchange(ctx, g, meeting, is_well, call.bytes)) return CHIMEX_OK;
-      if (is_well) status = CHIMEX_ERR_ABORTED;
+      status = end_exchange(ctx, g, meeting, status, call.bytes);
+      if (status == CHIMEX_OK) return status;
     }
   }
   leave(ctx);

@@ -43,7 +43,7 @@ struct Pieces {
     if (first >= end || rank < lowest) return 0;
     return end - first < each ? end - first : each;
   }
-  CHIME_DEVICE Message message(unsigned rank, void* dst) const {
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
     return {rank, dst, src + rank * stride, bytes(rank)};
   }
 };
@@ -52,20 +52,21 @@ CHIME_DEVICE Pieces whole(const void* src, std::size_t bytes) {
   return {static_cast<const std::byte*>(src), 0, bytes, bytes};
 }
 
-// Sends each other member its piece: `pieces.message(rank, dst)`, of `pieces.bytes(rank)`.
-template <class Group, class Pieces>
+// Sends each other member its piece. `parts` has `bytes(rank)` of one, and `prepare(rank, dst)`, by
+// which all members of the group make its message ready: the next one may overwrite its source.
+template <class Group, class Parts>
 CHIME_DEVICE bool send_pieces(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
-                              const Pieces& pieces) {
+                              const Parts& parts) {
   const unsigned others = size_of(ctx, meeting) - 1;
   bool is_sent = true;
   for (unsigned i = 0; i < others; ++i) {
     const unsigned rank = other_member(ctx, meeting, i);
-    is_sent = send_data(ctx, g, meeting, round, pieces.message(rank, dst)) && is_sent;
+    is_sent = send_data(ctx, g, meeting, round, parts.prepare(rank, dst)) && is_sent;
   }
   g.sync();
   for (unsigned i = 0; g.is_leader() && i < others; ++i) {
     const unsigned rank = other_member(ctx, meeting, i);
-    send_arrival(ctx, meeting, round, rank, pieces.bytes(rank));
+    send_arrival(ctx, meeting, round, rank, parts.bytes(rank));
   }
   return is_sent;
 }
@@ -91,12 +92,12 @@ CHIME_DEVICE void unpack_all(const Context& ctx, Group g, Meeting meeting, std::
   g.sync();
 }
 
-// A round: each other member gets its piece, and sends `bytes`, or none. In a plain round `dst` is
-// where the pieces go at the receivers. In a turn arrived() says where the bytes are; when they
-// were read, the caller ends the turn. False if it failed; the failure is recorded.
-template <class Group, class Pieces>
+// A round: each other member gets its piece, and sends `bytes`, or an arrival alone. In a plain
+// round `dst` is where the pieces go at the receivers. In a turn arrived() says where the bytes
+// are; when they were read, the caller ends the turn. False if it failed; the failure is recorded.
+template <class Group, class Parts>
 CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round round, void* dst,
-                           Pieces pieces, std::size_t bytes) {
+                           Parts parts, std::size_t bytes) {
   if (g.is_leader()) begin_round(ctx, meeting, round);
   g.sync();
   if (round != Round::kPlain) {
@@ -106,16 +107,16 @@ CHIME_DEVICE bool exchange(const Context& ctx, Group g, Meeting meeting, Round r
       g.sync();
     }
   }
-  bool goes_on = send_pieces(ctx, g, meeting, round, dst, pieces);
+  bool goes_on = send_pieces(ctx, g, meeting, round, dst, parts);
   if (g.is_leader()) goes_on = goes_on && await_all(ctx, meeting, round, bytes);
   if (g.any(!goes_on)) return false;
   if (go_as_words(ctx, meeting, round, bytes)) unpack_all(ctx, g, meeting, bytes);
   return true;
 }
-template <class Group, class Pieces>
+template <class Group, class Parts>
 CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round round,
-                            const Pieces& pieces, std::size_t bytes) {
-  return exchange(ctx, g, meeting, round, nullptr, pieces, bytes);
+                            const Parts& parts, std::size_t bytes) {
+  return exchange(ctx, g, meeting, round, nullptr, parts, bytes);
 }
 
 // What came in a turn: that of member r is at first + r * stride.

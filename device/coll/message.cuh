@@ -191,16 +191,18 @@ inline constexpr std::size_t kCarriedBytes = 16;
 CHIME_DEVICE_OUT_OF_LINE bool complete_messages(const Context& ctx, Meeting meeting) {
   if (!has_channels(ctx)) return true;
   const abi::Team& team = team_of(ctx, meeting.handle);
+  bool is_well = true;
   for (unsigned rank = 0; rank < static_cast<unsigned>(team.size); ++rank) {
     const int pe = pe_of(team, rank);
     abi::Channel* const channel = channel_of_meeting(ctx, traffic_of_meeting(meeting.handle), pe);
     if (channel == nullptr) continue;
     if (channel::drain(ctx, *channel) || !channel::has_lost(*channel, pe)) continue;
-    channel::tell_of_operation(ctx, *channel, pe);
-    end_meetings(ctx, meeting, CHIMEX_ERR_NETWORK, pe);
-    return false;
+    // What goes to the other members leaves its sources all the same.
+    if (is_well) channel::tell_of_operation(ctx, *channel, pe);
+    if (is_well) end_meetings(ctx, meeting, CHIMEX_ERR_NETWORK, pe);
+    is_well = false;
   }
-  return true;
+  return is_well;
 }
 
 // The same for a group whose sources had at most `bytes` each, and change now.

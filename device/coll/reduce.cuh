@@ -99,11 +99,12 @@ CHIME_DEVICE bool scan_all(const Context& ctx, Group g, Meeting meeting, Combine
   const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
   const std::size_t end = all.n * combine.bytes();
   constexpr Round kRound = Round::kTurnOfWords;
+  const abi::Team& team = team_of(ctx, meeting.handle);
   const unsigned me = rank_of(ctx, meeting);
   std::size_t begin = 0;
   do {  // also once for n = 0: all come
     const std::size_t bytes = end - begin < each ? end - begin : each;
-    const unsigned lowest = go_as_words(ctx, meeting, kRound, bytes) ? 0 : me + 1;
+    const unsigned lowest = bytes <= bytes_of_words(team) ? 0 : me + 1;
     const Pieces pieces = {all.src + begin, 0, bytes, bytes, lowest};
     if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
     if (!complete_sources(ctx, g, meeting, bytes)) return false;  // in place, they may change now

@@ -52,7 +52,8 @@ struct Strided {
 };
 
 // Elements `begin` to begin + count - 1 of what each member gets. Those that lie apart are packed
-// into this PE's own slot, which no other PE uses, for one member after another.
+// into this PE's own slot, which no other PE uses, for one member after another: so a slot holds a
+// whole chunk, in teams of any size.
 template <class Group>
 class StridedPieces {
  public:
@@ -62,11 +63,12 @@ class StridedPieces {
 
   CHIME_DEVICE std::size_t bytes(unsigned) const { return count_ * all_.element; }
 
-  CHIME_DEVICE Message message(unsigned rank, void* dst) const {
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
     const Elements src = all_.src.from(rank * all_.n + begin_);
     if (src.stride == static_cast<std::ptrdiff_t>(all_.element))
       return {rank, dst, src.first, bytes(rank)};
-    // If one of the messages before has failed, the wait for the members says so.
+    // A request may still read what was packed for the member before. If it has failed, that is
+    // recorded, and the wait for the members fails.
     complete_sources(ctx_, g_, meeting_, bytes(rank));
     g_.sync();
     std::byte* const packed = slot_of(ctx_, meeting_, rank_of(ctx_, meeting_));
@@ -111,10 +113,14 @@ CHIME_DEVICE_OUT_OF_LINE bool exchange_strided(const Context& ctx, Group g, Meet
   return true;
 }
 
+CHIME_DEVICE constexpr bool is_element(std::size_t bytes) {
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
 // The bytes of an array of `count` elements that are `stride` apart; SIZE_MAX: there is none.
 CHIME_DEVICE std::size_t bytes_of_strided(std::size_t count, std::ptrdiff_t stride,
                                           std::size_t element) {
-  if (stride < 1) return SIZE_MAX;
+  if (stride < 1 || !is_element(element)) return SIZE_MAX;
   if (count == 0) return 0;
   const std::size_t apart = CHIME_BYTES(static_cast<std::size_t>(stride), element);
   const std::size_t before = CHIME_BYTES(count - 1, apart);
@@ -123,15 +129,15 @@ CHIME_DEVICE std::size_t bytes_of_strided(std::size_t count, std::ptrdiff_t stri
 
 }  // namespace detail
 
-// n elements of `element` bytes from each member to each; element i of an array is at i times its
-// stride, which is at least 1. Returns a chimex_status.
+// n elements of `element` bytes (1, 2, 4, 8 or 16) from each member to each; element i of an array
+// is at i times its stride, which is at least 1. Returns a chimex_status.
 template <class Group>
 CHIME_DEVICE int alltoallsmem(const Context& ctx, Group g, chime_team_t team, void* dst,
                               const void* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                               std::size_t n, std::size_t element = 1) {
   const std::size_t all_n = detail::bytes_of_all(ctx, team, n);
-  const auto apart = [&](std::ptrdiff_t stride) {
-    return stride * static_cast<std::ptrdiff_t>(element);
+  const auto apart = [&](std::ptrdiff_t stride) {  // of strides that are refused, too
+    return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * element);
   };
   const detail::Strided all = {
       {static_cast<std::byte*>(dst), apart(dst_stride)},
@@ -140,9 +146,14 @@ CHIME_DEVICE int alltoallsmem(const Context& ctx, Group g, chime_team_t team, vo
       element};
   return detail::collective(
       ctx, g,
-      {team, Operation::kAlltoalls, dst, src, CHIME_BYTES(n, element),
-       detail::bytes_of_strided(all_n, dst_stride, element),
-       detail::bytes_of_strided(all_n, src_stride, element)},
+      {.team = team,
+       .operation = Operation::kAlltoalls,
+       .dst = dst,
+       .src = src,
+       .bytes = element == 0 ? 0 : CHIME_BYTES(n, element),
+       .dst_bytes = detail::bytes_of_strided(all_n, dst_stride, element),
+       .src_bytes = detail::bytes_of_strided(all_n, src_stride, element),
+       .variant = static_cast<unsigned>(element)},
       [&](detail::Meeting meeting) { return detail::exchange_strided(ctx, g, meeting, all); });
 }
 

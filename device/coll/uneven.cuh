@@ -15,14 +15,14 @@ namespace chime {
 namespace detail {
 
 // A turn of one number for each member, and what came.
-inline constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
+inline constexpr std::size_t kNumberBytes = sizeof(std::uint64_t), kNoEnd = ~std::size_t{0};
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool exchange_numbers(const Context& ctx, Group g, Meeting meeting,
                                                const std::uint64_t* numbers, bool to_all_the_same) {
   const std::size_t stride = to_all_the_same ? 0 : kNumberBytes;
   return take_turn(
       ctx, g, meeting, Round::kTurnOfWords,
-      Pieces{reinterpret_cast<const std::byte*>(numbers), stride, kNumberBytes, ~std::size_t{0}},
+      Pieces{reinterpret_cast<const std::byte*>(numbers), stride, kNumberBytes, kNoEnd},
       kNumberBytes);
 }
 CHIME_DEVICE Arrived numbers_arrived(const Context& ctx, Meeting meeting) {
@@ -135,7 +135,7 @@ struct UnevenPieces {
   Arrived offsets;  // at the members
 
   CHIME_DEVICE std::size_t bytes(unsigned rank) const { return all.bytes(all.src_counts[rank]); }
-  CHIME_DEVICE Message message(unsigned rank, void* dst) const {
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
     return {rank, static_cast<std::byte*>(dst) + all.bytes(number_from(offsets, rank)),
             all.src + all.bytes(all.src_offsets[rank]), bytes(rank)};
   }
@@ -156,7 +156,9 @@ CHIME_DEVICE bool takes_part(const Context& ctx, Meeting meeting, const Uneven& 
   const abi::Team& team = team_of(ctx, meeting.handle);
   const auto refuse = [&](int pe, Fault fault, const std::byte* array, std::size_t offset,
                           std::size_t count) {
-    record_refused_part(ctx, meeting, pe, fault, array + all.bytes(offset), all.bytes(count));
+    const std::size_t before = all.bytes(offset);
+    const std::byte* const place = before == SIZE_MAX ? array : array + before;
+    record_refused_part(ctx, meeting, pe, fault, place, all.bytes(count));
     return false;
   };
   const std::size_t to = all.dst_offsets[rank], from = all.src_offsets[rank];
@@ -176,18 +178,29 @@ CHIME_DEVICE bool takes_part(const Context& ctx, Meeting meeting, const Uneven& 
   return is_right(all.dst, to, n) && is_right(all.src, from, all.src_counts[rank]);
 }
 
-// Takes what the members send as counts. False if this PE refuses.
+// How many elements member `rank` sends, of `counts` that came from the others.
+CHIME_DEVICE std::size_t count_of(const Context& ctx, Meeting meeting, const Uneven& all,
+                                  const Arrived& counts, unsigned rank) {
+  return rank == rank_of(ctx, meeting) ? all.src_counts[rank] : number_from(counts, rank);
+}
+
+// False if this PE refuses, which is recorded.
 template <class Group>
-CHIME_DEVICE bool take_counts(const Context& ctx, Group g, Meeting meeting, const Uneven& all) {
-  const Arrived counts = numbers_arrived(ctx, meeting);
+CHIME_DEVICE bool can_take(const Context& ctx, Group g, Meeting meeting, const Uneven& all,
+                           const Arrived& counts) {
   bool refuses = false;
   for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
-    const bool is_own = rank == rank_of(ctx, meeting);
-    const std::size_t n = is_own ? all.src_counts[rank] : number_from(counts, rank);
+    const std::size_t n = count_of(ctx, meeting, all, counts, rank);
     refuses = !takes_part(ctx, meeting, all, rank, n) || refuses;
-    all.dst_counts[rank] = n;
   }
   return !g.any(refuses);
+}
+template <class Group>
+CHIME_DEVICE void store_counts(const Context& ctx, Group g, Meeting meeting, const Uneven& all,
+                               const Arrived& counts) {
+  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
+    all.dst_counts[rank] = count_of(ctx, meeting, all, counts, rank);
+  }
 }
 
 // A turn of counts, a turn of offsets, then the data. A member that refuses says so instead of its
@@ -196,7 +209,8 @@ template <class Group>
 CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meeting meeting,
                                              Uneven all) {
   if (!exchange_numbers(ctx, g, meeting, all.src_counts, false)) return CHIMEX_ERR_ABORTED;
-  const bool takes = take_counts(ctx, g, meeting, all);
+  const Arrived counts = numbers_arrived(ctx, meeting);
+  const bool takes = can_take(ctx, g, meeting, all, counts);
   end_numbers(ctx, g, meeting);
   std::uint64_t& refusal = meeting.area(ctx).call;
   if (g.is_leader()) refusal = kRefuses;
@@ -206,6 +220,8 @@ CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meetin
   const bool all_take = all_take_part(ctx, g, meeting) && takes;
   bool is_well = true;
   if (all_take) {
+    // No member writes over the counts before it has its data, which this PE sends below.
+    store_counts(ctx, g, meeting, all, counts);
     const unsigned me = rank_of(ctx, meeting);
     copy_own(g, all.dst + all.bytes(all.dst_offsets[me]), all.src + all.bytes(all.src_offsets[me]),
              all.bytes(all.src_counts[me]));
@@ -239,7 +255,7 @@ CHIME_DEVICE int collectmem(const Context& ctx, Group g, chime_team_t team, void
 
 // Elements of `element` bytes: src_counts[r] from src_offsets[r] on to member r, which puts them
 // where its dst_offsets says. dst_counts[r]: the most that may come from member r, then how many
-// came. All arrays have a number for each member.
+// came. All arrays have a number for each member. After a refusal dst_counts is as it was.
 template <class Group>
 CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, void* dst,
                               std::size_t* dst_counts, const std::size_t* dst_offsets,
@@ -258,8 +274,8 @@ CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, vo
        .operation = Operation::kAlltoallv,
        .dst = dst,
        .src = src,
-       .bytes = SIZE_MAX,  // of a message: any number
-       .dst_bytes = 0,
+       .bytes = SIZE_MAX,  // of a message: any number                             .dst_bytes =
+                           // element == 0 ? SIZE_MAX : 0,  // refused
        .src_bytes = 0,
        .variant = static_cast<unsigned>(element),
        .is_uneven = true},

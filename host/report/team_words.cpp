@@ -74,8 +74,7 @@ std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& rec
   const auto handle = static_cast<chime_team_t>(record.expected);
   return fmt::format(
       "PE {}{} of {} makes another call in lane {}, or with another size, root, operation or type; "
-      "all members make "
-      "the same (CHIME_CHECK=1)",
+      "all members make the same (CHIME_CHECK=1)",
       record.pe, rank_words(teams, handle, record.pe), teams.words(handle), abi::team_lane(handle));
 }
 

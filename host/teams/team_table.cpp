@@ -43,11 +43,11 @@ std::size_t arrivals_bytes(const TeamTable::Shape& shape) {
   return round_up(times(shape.n_pes, sizeof(std::uint64_t)), 64);
 }
 // A member's share of each half of the scratch: a slot, words, and half as many bytes for what
-// words bring.
+// words bring, which begin as elements of 16 bytes must.
 constexpr std::size_t kLeastWords = 4 * sizeof(std::uint64_t);
 constexpr std::size_t kLeastShare = 64 + kLeastWords + kLeastWords / 2;
 std::size_t words_bytes(std::size_t share) {
-  return std::max(kLeastWords, share / 4 & ~std::size_t{15});
+  return std::max(kLeastWords, share / 4 & ~std::size_t{31});
 }
 std::size_t slot_bytes(std::size_t share) {
   return (share - words_bytes(share) * 3 / 2) & ~std::size_t{63};

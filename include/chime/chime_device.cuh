@@ -339,7 +339,8 @@
 //   dst + dst_offsets[me]. dst_counts[r]: the most that may come from member r; after the call, how
 //   many came. Arrays have a number for each member, and lie where kernels reach them. If more
 //   would come than may, or an array does not hold its part, nothing moves, and all members fail:
-//   that one for its reason, the others because it refuses.
+//   that one for its reason, the others because it refuses. (A call of the host whose arrays a
+//   kernel does not reach fails alone.)
 // int chime_collectmem(...), chime_alltoallsmem(...), chimex_alltoallvmem(...): of bytes.
 //
 //   All members call, with the same n, root, type and operation, each by one caller at a time in a

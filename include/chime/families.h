@@ -637,7 +637,7 @@
 #define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)     \
   CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW) \
   CHIME_STREAM_COLLECTIVE_MEM_ROWS(ROW)
-#define CHIME_FOR_NVSHMEM_STREAM_OPERATIONS(ROW)                                        \
+#define CHIME_FOR_NVSHMEM_STREAM_OPERATIONS(ROW)                                \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW)                            \
   CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)                                        \
   CHIME_FOR_WAIT_TYPES(CHIME_STREAM_WAIT_ROWS, ROW)                             \

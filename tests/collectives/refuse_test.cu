@@ -85,6 +85,7 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
     expect("heap", 8, refuses ? SIZE_MAX : 0, 0);
     expect("alltoallv", 8, 0, refuses ? SIZE_MAX / 2 : 0);
     EXPECT_EQ(-1, dst.read(0));
+    EXPECT_EQ(8u, room.memory.read()[0]);
     ASSERT_EQ(CHIMEX_OK, call(8, 0, 0)) << chimex_last_error();
     EXPECT_NE(-1, dst.read(7));
     pe.barrier();
@@ -114,6 +115,34 @@ IN_EVERY_WORLD(Refused, AnAlltoallvOfKernelsEndsOnAll) {
     chimex_async_error_t error;
     EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
     EXPECT_EQ(CHIMEX_ERR_INVALID, error.status);
+    pe.barrier();
+  });
+}
+
+CHIME_KERNEL void fcollect_one(CHIME_GRID_CONSTANT const Context context, std::uint64_t* dst,
+                               const std::uint64_t* src, int* status) {
+  *status = fcollectmem(context, Thread{}, CHIME_TEAM_WORLD, dst, src, sizeof(*src));
+}
+// What the host has sent in a call that was refused does not come after what a kernel sends next.
+IN_EVERY_WORLD(Refused, ACallOfTheHostIsFollowedByOneOfAKernel) {
+  world.spawn(2, [](Pe& pe) {
+    const auto n = static_cast<std::size_t>(pe.size());
+    Symmetric<int> data(8 * n);
+    Symmetric<std::uint64_t> src(1), all(n);
+    Numbers room(pe.size()), zeros(pe.size()), counts(pe.size());
+    Private<int> status(1);
+    src.write(std::vector{static_cast<std::uint64_t>(pe.rank() + 1)});
+    pe.barrier();
+    for (int round = 0; round < 20; ++round) {
+      const bool refuses = pe.rank() == round % pe.size();
+      EXPECT_EQ(CHIMEX_ERR_INVALID,
+                chimex_int_alltoallv(CHIME_TEAM_WORLD, data, room.all(refuses ? 0 : 1),
+                                     zeros.all(0), data, counts.all(1), zeros.all(0)));
+      pe.run(1, 1, fcollect_one, pe.context(), all.data(),
+             static_cast<const std::uint64_t*>(src.data()), status.data());
+      ASSERT_EQ(CHIMEX_OK, status.read()[0]);
+      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(i + 1, all.read(i));
+    }
     pe.barrier();
   });
 }

@@ -36,8 +36,8 @@ inline bool reduction_exists(const chime_collective_request& request) {
          (!is_bitwise || is_integer);
 }
 inline bool collective_exists(const chime_collective_request& request) {
-  return request.bytes > 0 && request.bytes <= 16 && request.kind >= CHIME_COLLECTIVE_BROADCAST &&
-         request.kind <= CHIME_COLLECTIVE_ALLTOALLV &&
+  return chime::detail::is_element(static_cast<std::size_t>(request.bytes)) &&
+         request.kind >= CHIME_COLLECTIVE_BROADCAST && request.kind <= CHIME_COLLECTIVE_ALLTOALLV &&
          (!is_reduction(request) || reduction_exists(request));
 }
 

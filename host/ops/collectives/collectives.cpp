@@ -1,4 +1,4 @@
-// Collectives of the host that move data, in the calling thread (chime/host_ops.h). Those on
+// Collectives of the host that have data, in the calling thread (chime/host_ops.h). Those on
 // streams: stream.cpp.
 #include <fmt/format.h>
 
@@ -42,7 +42,11 @@ void check_collective(Runtime& runtime, const chime_collective_request& request)
       check_is_reached(runtime, "counts of the source", request.src_counts, numbers);
       check_is_reached(runtime, "offsets of the source", request.src_offsets, numbers);
     }
-    const std::size_t share = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
+    // Others may bring what this PE's own numbers do not say.
+    const bool is_uneven = request.kind == CHIME_COLLECTIVE_ALLTOALLV ||
+                           (request.kind == CHIME_COLLECTIVE_COLLECT && request.n == 0);
+    const std::size_t share =
+        is_uneven ? 1 : CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
     const bool is_read = request.kind != CHIME_COLLECTIVE_BROADCAST || request.root == team.my_rank;
     check_is_reached(runtime, "destination", request.dst, share);
     if (is_read) check_is_reached(runtime, "source", request.src, share);

@@ -26,7 +26,7 @@ struct alignas(128) SyncArea {
   // (device/coll/message.cuh). Owner: the PE itself, one call at a time.
   std::uint64_t round;
   std::uint64_t turn;
-  std::uint64_t call;  // in a checked job: a digest of the call under way; owner: likewise
+  std::uint64_t call;  // what a call tells the other members of itself; owner: likewise
   std::uint32_t reserved[20];
   struct alignas(64) Flag {
     std::uint64_t arrived;

@@ -1,0 +1,78 @@
+// The steps of a layer that both ways of moving rows share, for all blocks of a kernel.
+#pragma once
+
+#include "buffers.hpp"
+
+namespace moe {
+
+CHIME_DEVICE int first_of_all() {
+  return static_cast<int>(exec::block_rank() * exec::block_threads() + exec::thread_rank());
+}
+CHIME_DEVICE int all_threads() {
+  return static_cast<int>(exec::grid_blocks() * exec::block_threads());
+}
+
+template <class T>
+CHIME_DEVICE void forget_counts(const Layer<T>& layer) {
+  for (int e = first_of_all(); e < layer.shape.all_experts(); e += all_threads())
+    layer.wanted[e] = layer.placed[e] = 0;
+}
+
+template <class T>
+CHIME_DEVICE void count_items(const Layer<T>& layer, int iteration) {
+  for (int item = first_of_all(); item < layer.shape.items(); item += all_threads())
+    exec::atomic_add(layer.wanted + expert_of(layer.shape, layer.me, item, iteration), 1u);
+}
+
+// Rows for a PE are in the order of its experts.
+template <class T>
+CHIME_DEVICE void find_first_rows(const Layer<T>& layer) {
+  for (int pe = first_of_all(); pe < layer.shape.n_pes; pe += all_threads()) {
+    unsigned row = 0;
+    for (int e = pe * layer.shape.experts; e < (pe + 1) * layer.shape.experts; ++e) {
+      layer.first_row[e] = row;
+      row += layer.wanted[e];
+    }
+  }
+}
+
+// By one thread: a row for the item.
+template <class T>
+CHIME_DEVICE unsigned take_row(const Layer<T>& layer, int item, int expert) {
+  const unsigned row = layer.first_row[expert] + exec::atomic_add(layer.placed + expert, 1u);
+  layer.row_of_item[item] = row;
+  return row;
+}
+
+// By a block: the expert's answers to `count` rows of `pe`, from `first` on.
+template <class T>
+CHIME_DEVICE void compute(const Layer<T>& layer, int pe, int expert, unsigned first,
+                          unsigned count) {
+  const auto dim = static_cast<unsigned>(layer.shape.dim);
+  for (unsigned at = exec::thread_rank(); at < count * dim; at += exec::block_threads()) {
+    const unsigned i = at % dim;
+    const std::size_t row = layer.row(pe, first + at / dim);
+    const T* const asked = layer.received + row;
+    const float element = static_cast<float>(asked[i]);
+    const float next = static_cast<float>(asked[(i + 1) % dim]);
+    layer.answered[row + i] = static_cast<T>(answer(expert, element, next));
+  }
+}
+
+// A token's answers, each with its weight.
+template <class T>
+CHIME_DEVICE void combine(const Layer<T>& layer, int iteration) {
+  const Shape& shape = layer.shape;
+  for (int at = first_of_all(); at < shape.tokens * shape.dim; at += all_threads()) {
+    const int token = at / shape.dim, i = at % shape.dim;
+    float sum = 0;
+    for (int item = token * shape.top; item < (token + 1) * shape.top; ++item) {
+      const int pe = expert_of(shape, layer.me, item, iteration) / shape.experts;
+      const T* const row = layer.returned + layer.row(pe, layer.row_of_item[item]);
+      sum += weight_of(shape, item) * static_cast<float>(row[i]);
+    }
+    layer.out[at] = sum;
+  }
+}
+
+}  // namespace moe

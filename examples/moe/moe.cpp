@@ -14,17 +14,17 @@
 namespace moe {
 namespace {
 
-constexpr int kBlocks = 4, kThreads = 64;
-
 struct Options {
   int tokens = 64, dim = 128, experts = 4, top = 2, skew = 0, iterations = 20;
+  int blocks = 0, threads = 0;  // 0: as the device likes
   std::string by = "device";
   bool half = false, validate = false, json = false;
 };
 
 const char kUsage[] =
     "usage: moe [--tokens N] [--dim N] [--experts N] [--top N] [--skew PERCENT] [--iterations N]\n"
-    "           [--by device|stream|host] [--half] [--validate] [--json]\n"
+    "           [--blocks N] [--threads N] [--by device|stream|host] [--half] [--validate] "
+    "[--json]\n"
     "Tokens and experts are those of a PE. --top: experts that a token goes to. --skew: so many\n"
     "percent of the tokens want the first expert. --half: elements of 2 bytes.\n";
 
@@ -51,6 +51,8 @@ bool parse(int argc, char** argv, Options* options) {
                        : name == "--top"        ? &options->top
                        : name == "--skew"       ? &options->skew
                        : name == "--iterations" ? &options->iterations
+                       : name == "--blocks"     ? &options->blocks
+                       : name == "--threads"    ? &options->threads
                                                 : nullptr;
     char* end = nullptr;
     if (value == nullptr) return false;
@@ -92,8 +94,19 @@ void validate(const Layer<T>& layer, int iteration) {
     }
 }
 
-// ---- Runs
-// -----------------------------------------------------------------------------------------
+// ---- Runs ---------------------------------------------------------------------------------------
+
+// A CPU runs the threads of a block in turns, and has few cores for blocks.
+exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream stream) {
+  exec::DeviceProps props;
+  must(exec::device_props(0, &props), "asking for the device");
+  const unsigned blocks = props.is_cpu ? 1 : 32, threads = props.is_cpu ? 1 : 128;
+  exec::LaunchConfig config;
+  config.grid = options.blocks > 0 ? static_cast<unsigned>(options.blocks) : blocks;
+  config.block = options.threads > 0 ? static_cast<unsigned>(options.threads) : threads;
+  config.stream = stream;
+  return config;
+}
 
 // A kernel whose wait failed completes, too, but its result is not the answer.
 void must_have_worked() {
@@ -129,8 +142,8 @@ double run_in_kernel(const Options& options, const Layer<T>& layer, exec::Stream
       {of_device<std::uint64_t>(experts), of_device<std::uint64_t>(experts)}};
   chime_barrier_all();  // no PE sends to one that is not ready
   const double seconds = repeat(options, layer, stream, [&](int iteration) {
-    must(chime::collective_launch({.grid = kBlocks, .block = kThreads, .stream = stream},
-                                  run_layer<T>, layer, counters, iteration),
+    must(chime::collective_launch(shape_of_kernels(options, stream), run_layer<T>, layer, counters,
+                                  iteration),
          "launching the kernel");
   });
   chime_barrier_all();
@@ -145,7 +158,7 @@ double run_by_alltoallv(const Options& options, const Layer<T>& layer, exec::Str
   const Shares shares = make_all_shares(layer.shape);
   fill_offsets(layer, shares);
   chime_barrier_all();
-  const exec::LaunchConfig config = {.grid = kBlocks, .block = kThreads, .stream = stream};
+  const exec::LaunchConfig config = shape_of_kernels(options, stream);
   const double seconds = repeat(options, layer, stream, [&](int iteration) {
     if (options.by == "host") {
       run_layer_by(layer, shares, ByHost{stream}, config, iteration);

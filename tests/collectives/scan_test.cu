@@ -93,8 +93,7 @@ IN_EVERY_WORLD(Scan, OfTheHostAndOnAStreamIsThatOfKernels) {
   });
 }
 
-// ---- The largest, and where
-// -----------------------------------------------------------------------
+// ---- The largest, and where ---------------------------------------------------------------------
 
 template <class Group>
 CHIME_KERNEL void find_largest(CHIME_GRID_CONSTANT const Context context, chime_team_t team,

@@ -139,27 +139,21 @@ CHIME_DEVICE bool begin_exchange(const Context& ctx, Group g, Meeting meeting) {
   return !g.any(failed);
 }
 
-// Ends a call of the group whose messages had at most `bytes` each, and that has `status` so far:
-// returns what it is. The sources of one that went well may be reused. After one that all members
-// refuse, the team goes on, so its words are settled, too.
+// Ends a call whose messages had at most `bytes` each, and which went well so far. Its sources may
+// be reused.
 template <class Group>
-CHIME_DEVICE int end_exchange(const Context& ctx, Group g, Meeting meeting, int status,
-                              std::size_t bytes) {
-  bool failed = status == CHIMEX_ERR_ABORTED;
+CHIME_DEVICE bool end_exchange(const Context& ctx, Group g, Meeting meeting, bool is_well,
+                               std::size_t bytes) {
   if (g.is_leader()) {
-    if (status == CHIMEX_OK && bytes > kCarriedBytes) failed = !complete_messages(ctx, meeting);
+    if (is_well && bytes > kCarriedBytes) is_well = complete_messages(ctx, meeting);
     leave_lane(ctx, meeting);
-    if (!failed) settle_words(ctx);
+    if (is_well) settle_words(ctx);
   }
-  return g.any(failed) ? CHIMEX_ERR_ABORTED : status;
+  return !g.any(!is_well);
 }
 
-// Of an algorithm that says whether it has succeeded, or why not.
-CHIME_DEVICE int status_of(bool is_well) { return is_well ? CHIMEX_OK : CHIMEX_ERR_ABORTED; }
-CHIME_DEVICE int status_of(int status) { return status; }
-
-// By all members of the group: the status that the call returns. `act(meeting)` does the call's
-// work.
+// By all members of the group: the status that the call returns. `act(meeting)` says whether it has
+// succeeded.
 template <class Group, class Act>
 CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call, Act act) {
   need_filled(ctx);
@@ -169,9 +163,7 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
     status = CHIMEX_ERR_ABORTED;
     if (begin_exchange(ctx, g, meeting)) {
       const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
-      if (is_alike) status = status_of(act(meeting));
-      status = end_exchange(ctx, g, meeting, status, call.bytes);
-      if (status == CHIMEX_OK) return status;
+      if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
     }
   }
   leave(ctx);

@@ -112,7 +112,8 @@ CHIME_DEVICE_OUT_OF_LINE int collect_all(const Context& ctx, Group g, Meeting me
   if (!has_room_for_all(ctx, g.is_leader(), meeting, dst, all.total)) return CHIMEX_ERR_INVALID;
   std::byte* const block = static_cast<std::byte*>(dst) + all.before;
   copy_own(g, block, src, bytes);
-  return status_of(exchange(ctx, g, meeting, Round::kPlain, block, whole(src, bytes), 0));
+  const bool is_well = exchange(ctx, g, meeting, Round::kPlain, block, whole(src, bytes), 0);
+  return is_well ? CHIMEX_OK : CHIMEX_ERR_ABORTED;
 }
 
 // ---- alltoallv ----------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meetin
     return CHIMEX_ERR_ABORTED;
   }
   const bool all_take = all_take_part(ctx, g, meeting) && takes;
-  bool is_well = true;
+  int status = CHIMEX_ERR_INVALID;
   if (all_take) {
     // No member writes over the counts before it has its data, which this PE sends below.
     store_counts(ctx, g, meeting, all, counts);
@@ -226,10 +227,25 @@ CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meetin
     copy_own(g, all.dst + all.bytes(all.dst_offsets[me]), all.src + all.bytes(all.src_offsets[me]),
              all.bytes(all.src_counts[me]));
     const UnevenPieces pieces = {all, numbers_arrived(ctx, meeting)};
-    is_well = exchange(ctx, g, meeting, Round::kPlain, all.dst, pieces, 0);
+    const bool is_well = exchange(ctx, g, meeting, Round::kPlain, all.dst, pieces, 0);
+    status = is_well ? CHIMEX_OK : CHIMEX_ERR_ABORTED;
   }
   end_numbers(ctx, g, meeting);
-  return all_take ? status_of(is_well) : CHIMEX_ERR_INVALID;
+  return status;
+}
+
+// As collective(), of an act that says its status: INVALID if a member refuses the call. The team
+// goes on then, so its words are settled.
+template <class Group, class Act>
+CHIME_DEVICE int uneven_collective(const Context& ctx, Group g, const Collective& call, Act act) {
+  bool is_refused = false;
+  const int status = collective(ctx, g, call, [&](Meeting meeting) {
+    const int result = act(meeting);
+    is_refused = result == CHIMEX_ERR_INVALID;
+    if (is_refused && g.is_leader()) settle_words(ctx);
+    return result == CHIMEX_OK;
+  });
+  return is_refused ? CHIMEX_ERR_INVALID : status;
 }
 
 }  // namespace detail
@@ -239,18 +255,18 @@ CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meetin
 template <class Group>
 CHIME_DEVICE int collectmem(const Context& ctx, Group g, chime_team_t team, void* dst,
                             const void* src, std::size_t bytes) {
-  return detail::collective(ctx, g,
-                            {.team = team,
-                             .operation = Operation::kCollect,
-                             .dst = dst,
-                             .src = src,
-                             .bytes = bytes,
-                             .dst_bytes = 0,
-                             .src_bytes = 0,
-                             .is_uneven = true},
-                            [&](detail::Meeting meeting) {
-                              return detail::collect_all(ctx, g, meeting, dst, src, bytes);
-                            });
+  return detail::uneven_collective(ctx, g,
+                                   {.team = team,
+                                    .operation = Operation::kCollect,
+                                    .dst = dst,
+                                    .src = src,
+                                    .bytes = bytes,
+                                    .dst_bytes = 0,
+                                    .src_bytes = 0,
+                                    .is_uneven = true},
+                                   [&](detail::Meeting meeting) {
+                                     return detail::collect_all(ctx, g, meeting, dst, src, bytes);
+                                   });
 }
 
 // Elements of `element` bytes: src_counts[r] from src_offsets[r] on to member r, which puts them
@@ -268,7 +284,7 @@ CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, vo
                               dst_offsets,
                               src_counts,
                               src_offsets};
-  return detail::collective(
+  return detail::uneven_collective(
       ctx, g,
       {.team = team,
        .operation = Operation::kAlltoallv,

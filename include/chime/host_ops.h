@@ -144,7 +144,7 @@ enum {
 enum {
   CHIME_ELEMENT_INT = 0,
   CHIME_ELEMENT_UINT = 1,
-  CHIME_ELEMENT_FLOAT = 2,    // of 2, 4 or 8 bytes
+  CHIME_ELEMENT_FLOAT = 2,     // of 2, 4 or 8 bytes
   CHIME_ELEMENT_BFLOAT16 = 3,  // of 2 bytes
   CHIME_ELEMENT_DOUBLE2 = 4    // for MAXLOC
 };

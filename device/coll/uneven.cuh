@@ -290,8 +290,8 @@ CHIME_DEVICE int alltoallvmem(const Context& ctx, Group g, chime_team_t team, vo
        .operation = Operation::kAlltoallv,
        .dst = dst,
        .src = src,
-       .bytes = SIZE_MAX,  // of a message: any number                             .dst_bytes =
-                           // element == 0 ? SIZE_MAX : 0,  // refused
+       .bytes = SIZE_MAX,                         // of a message: any number
+       .dst_bytes = element == 0 ? SIZE_MAX : 0,  // refused
        .src_bytes = 0,
        .variant = static_cast<unsigned>(element),
        .is_uneven = true},

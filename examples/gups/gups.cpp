@@ -1,0 +1,282 @@
+// GUPS: random updates of a table that lies on all PEs. An update is an exclusive or of a word with
+// a random number, which also says which word. Rules as of HPC Challenge's RandomAccess, but that
+// no update may be lost.
+//
+// --by device: a thread of a kernel updates the word where it lies. exchange: updates are sorted by
+// PE, an alltoallv takes them there, and each PE updates its own words. host: one call an update.
+#include <chime/chime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace exec = chime::exec;
+
+struct Options {
+  int words = 4096, updates = 16384, batch = 1024;  // of a PE; batch: updates of an exchange
+  int blocks = 0, threads = 0;                      // 0: as the device likes
+  std::string by = "device";
+  bool validate = false, json = false;
+};
+
+// What kernels get.
+struct Table {
+  std::uint64_t* words;  // symmetric: the words of a PE
+  int n_pes, me, words_each;
+};
+
+// Update `i` of a PE: a number that looks random (splitmix64).
+CHIME_HOST_DEVICE std::uint64_t update(int pe, int i) {
+  std::uint64_t x =
+      (static_cast<std::uint64_t>(static_cast<unsigned>(pe)) << 32 | static_cast<unsigned>(i)) *
+      0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+// The word that it updates, of those of all PEs.
+CHIME_HOST_DEVICE std::uint64_t word_of(std::uint64_t update, int n_pes, int words_each) {
+  return update % (static_cast<std::uint64_t>(static_cast<unsigned>(n_pes)) *
+                   static_cast<unsigned>(words_each));
+}
+struct Place {
+  int pe, word;
+};
+CHIME_HOST_DEVICE Place place_of(std::uint64_t update, int n_pes, int words_each) {
+  const auto word = word_of(update, n_pes, words_each);
+  return {static_cast<int>(word / static_cast<unsigned>(words_each)),
+          static_cast<int>(word % static_cast<unsigned>(words_each))};
+}
+
+static CHIME_DEVICE int first_of_all() {
+  return static_cast<int>(exec::block_rank() * exec::block_threads() + exec::thread_rank());
+}
+static CHIME_DEVICE int all_threads() {
+  return static_cast<int>(exec::grid_blocks() * exec::block_threads());
+}
+
+// ---- By kernels that update words of any PE -----------------------------------------------------
+
+static CHIME_KERNEL void update_anywhere(Table table, int updates) {
+  for (int i = first_of_all(); i < updates; i += all_threads()) {
+    const std::uint64_t value = update(table.me, i);
+    const Place place = place_of(value, table.n_pes, table.words_each);
+    chime_uint64_atomic_xor(table.words + place.word, value, place.pe);
+  }
+  chime_quiet();  // no update is on its way when the kernel ends
+}
+
+// ---- By exchanges -------------------------------------------------------------------------------
+
+// A batch of updates, sorted by PE: for each PE, place for all of them.
+struct Batch {
+  std::uint64_t *out, *in;  // symmetric
+  unsigned* placed;         // updates for each PE so far; of the device, as the rest
+  std::size_t *sent, *here, *offsets;
+  int most;
+};
+
+static CHIME_KERNEL void empty_batch(Table table, Batch batch) {
+  for (int pe = first_of_all(); pe < table.n_pes; pe += all_threads()) batch.placed[pe] = 0;
+}
+static CHIME_KERNEL void fill_batch(Table table, Batch batch, int first, int end) {
+  for (int i = first + first_of_all(); i < end; i += all_threads()) {
+    const std::uint64_t value = update(table.me, i);
+    const int pe = place_of(value, table.n_pes, table.words_each).pe;
+    const unsigned at = exec::atomic_add(batch.placed + pe, 1u);
+    batch.out[static_cast<std::size_t>(pe) * static_cast<unsigned>(batch.most) + at] = value;
+  }
+}
+static CHIME_KERNEL void count_batch(Table table, Batch batch) {
+  for (int pe = first_of_all(); pe < table.n_pes; pe += all_threads()) {
+    batch.sent[pe] = batch.placed[pe];
+    batch.here[pe] = static_cast<unsigned>(batch.most);
+  }
+}
+static CHIME_KERNEL void update_own(Table table, Batch batch) {
+  for (int pe = 0; pe < table.n_pes; ++pe) {
+    const std::uint64_t* const from =
+        batch.in + static_cast<std::size_t>(pe) * static_cast<unsigned>(batch.most);
+    for (int i = first_of_all(); i < static_cast<int>(batch.here[pe]); i += all_threads()) {
+      const int word = place_of(from[i], table.n_pes, table.words_each).word;
+      chime_uint64_atomic_xor(table.words + word, from[i], table.me);
+    }
+  }
+}
+
+// ---- The host -----------------------------------------------------------------------------------
+
+[[noreturn]] static void fail(const std::string& what) {
+  std::fprintf(stderr, "gups, PE %d: %s\n", chimex_host_my_pe(), what.c_str());
+  chime_global_exit(1);
+  std::abort();
+}
+static void must(int status, const char* what) {
+  if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
+}
+static void must_call(int status, const char* what) {
+  if (status != CHIMEX_OK) fail(std::string(what) + ": " + chimex_last_error());
+}
+static std::uint64_t* symmetric(std::size_t words) {
+  auto* const memory = static_cast<std::uint64_t*>(chime_calloc(words, sizeof(std::uint64_t)));
+  if (memory == nullptr) fail("the heap is too small; set CHIME_HEAP_SIZE");
+  return memory;
+}
+template <class T>
+static T* of_device(std::size_t count) {
+  void* memory = nullptr;
+  must(exec::device_malloc(&memory, count * sizeof(T)), "device memory");
+  return static_cast<T*>(memory);
+}
+
+// A CPU runs the threads of a block in turns, and has few cores for blocks.
+static exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream stream) {
+  exec::DeviceProps props;
+  must(exec::device_props(0, &props), "asking for the device");
+  exec::LaunchConfig config;
+  const unsigned blocks = props.is_cpu ? 1 : 64, threads = props.is_cpu ? 1 : 256;
+  config.grid = options.blocks > 0 ? static_cast<unsigned>(options.blocks) : blocks;
+  config.block = options.threads > 0 ? static_cast<unsigned>(options.threads) : threads;
+  config.stream = stream;
+  return config;
+}
+
+static void update_by_device(const Options& options, const Table& table, exec::Stream stream) {
+  must(exec::launch(shape_of_kernels(options, stream), update_anywhere, table, options.updates),
+       "launching the kernel");
+  must(exec::stream_synchronize(stream), "running the kernel");
+}
+
+static void update_by_exchange(const Options& options, const Table& table, exec::Stream stream) {
+  const auto pes = static_cast<std::size_t>(table.n_pes);
+  const std::size_t all = pes * static_cast<unsigned>(options.batch);
+  const Batch batch = {symmetric(all),
+                       symmetric(all),
+                       of_device<unsigned>(pes),
+                       of_device<std::size_t>(pes),
+                       of_device<std::size_t>(pes),
+                       of_device<std::size_t>(pes),
+                       options.batch};
+  std::vector<std::size_t> offsets;
+  for (std::size_t pe = 0; pe < pes; ++pe)
+    offsets.push_back(pe * static_cast<unsigned>(options.batch));
+  must(exec::copy(batch.offsets, offsets.data(), pes * sizeof(std::size_t)), "filling offsets");
+  chime_barrier_all();
+  const exec::LaunchConfig config = shape_of_kernels(options, stream);
+  for (int first = 0; first < options.updates; first += options.batch) {
+    const int end = std::min(first + options.batch, options.updates);
+    must(exec::launch(config, empty_batch, table, batch), "emptying the batch");
+    must(exec::launch(config, fill_batch, table, batch, first, end), "filling the batch");
+    must(exec::launch(config, count_batch, table, batch), "counting the batch");
+    must_call(
+        chimex_uint64_alltoallv_on_stream(CHIME_TEAM_WORLD, batch.in, batch.here, batch.offsets,
+                                          batch.out, batch.sent, batch.offsets, stream),
+        "exchanging updates");
+    must(exec::launch(config, update_own, table, batch), "updating words");
+  }
+  must(exec::stream_synchronize(stream), "running kernels");
+  chime_barrier_all();
+  for (std::size_t* memory : {batch.sent, batch.here, batch.offsets}) exec::device_free(memory);
+  exec::device_free(batch.placed);
+  chime_free(batch.in);
+  chime_free(batch.out);
+}
+
+static void update_by_host(const Options& options, const Table& table) {
+  for (int i = 0; i < options.updates; ++i) {
+    const std::uint64_t value = update(table.me, i);
+    const Place place = place_of(value, table.n_pes, table.words_each);
+    chime_uint64_atomic_xor(table.words + place.word, value, place.pe);
+  }
+  chime_quiet();
+}
+
+// This PE's words, by plain loops over the updates of all PEs.
+static void validate(const Options& options, const Table& table) {
+  const auto each = static_cast<std::size_t>(table.words_each);
+  std::vector<std::uint64_t> wanted(each), got(each);
+  for (int pe = 0; pe < table.n_pes; ++pe)
+    for (int i = 0; i < options.updates; ++i) {
+      const std::uint64_t value = update(pe, i);
+      const Place place = place_of(value, table.n_pes, table.words_each);
+      if (place.pe == table.me) wanted[static_cast<std::size_t>(place.word)] ^= value;
+    }
+  must(exec::copy(got.data(), table.words, each * sizeof(std::uint64_t)), "reading words");
+  for (std::size_t i = 0; i < each; ++i)
+    if (got[i] != wanted[i])
+      fail("word " + std::to_string(i) + " is " + std::to_string(got[i]) + ", and not " +
+           std::to_string(wanted[i]));
+}
+
+static bool parse(int argc, char** argv, Options* options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--validate" || name == "--json") {
+      (name == "--json" ? options->json : options->validate) = true;
+      continue;
+    }
+    if (++i == argc) return false;
+    if (name == "--by") {
+      options->by = argv[i];
+      continue;
+    }
+    int* const value = name == "--words"     ? &options->words
+                       : name == "--updates" ? &options->updates
+                       : name == "--batch"   ? &options->batch
+                       : name == "--blocks"  ? &options->blocks
+                       : name == "--threads" ? &options->threads
+                                             : nullptr;
+    if (value == nullptr || (*value = std::atoi(argv[i])) < 1) return false;
+  }
+  return options->by == "device" || options->by == "exchange" || options->by == "host";
+}
+
+static void report(const Options& options, int n_pes, double seconds) {
+  const double rate = static_cast<double>(n_pes) * options.updates / seconds / 1e9;
+  const char* const format =
+      options.json
+          ? "{\"program\": \"gups\", \"by\": \"%s\", \"pes\": %d, \"words\": %d, \"updates\": %d, "
+            "\"seconds\": %.9f, \"gups\": %.6f, \"validated\": %s}\n"
+          : "gups by %s: %d PEs, each %d words and %d updates: %.6f s, %.6f GUPS%s\n";
+  const char* const checked = options.json       ? (options.validate ? "true" : "false")
+                              : options.validate ? ", no update is lost"
+                                                 : "";
+  std::printf(format, options.by.c_str(), n_pes, options.words, options.updates, seconds, rate,
+              checked);
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, &options)) {
+    std::fprintf(stderr,
+                 "usage: %s [--words N] [--updates N] [--batch N] [--blocks N] [--threads N]\n"
+                 "          [--by device|exchange|host] [--validate] [--json]\n",
+                 argv[0]);
+    return 2;
+  }
+  chime_init();
+  const Table table = {symmetric(static_cast<std::size_t>(options.words)), chime_n_pes(),
+                       chime_my_pe(), options.words};
+  exec::Stream stream{};
+  must(exec::stream_create(&stream), "a stream");
+  chime_barrier_all();
+  const auto begin = std::chrono::steady_clock::now();
+  if (options.by == "device") update_by_device(options, table, stream);
+  if (options.by == "exchange") update_by_exchange(options, table, stream);
+  if (options.by == "host") update_by_host(options, table);
+  chime_barrier_all();  // all updates of all PEs
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  chimex_async_error_t error;
+  must_call(chimex_get_async_error(&error), "asking for errors");
+  if (error.status != CHIMEX_OK) fail(std::string("a kernel gave up: ") + error.message);
+  if (options.validate) validate(options, table);
+  if (table.me == 0) report(options, table.n_pes, took.count());
+  must(exec::stream_destroy(stream), "ending the stream");
+  chime_barrier_all();
+  chime_free(table.words);
+  chime_finalize();
+  return 0;
+}

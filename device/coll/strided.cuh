@@ -68,7 +68,7 @@ class StridedPieces {
     if (src.stride == static_cast<std::ptrdiff_t>(all_.element))
       return {rank, dst, src.first, bytes(rank)};
     // A request may still read what was packed for the member before. If it has failed, that is
-    // recorded, and the wait for the members fails.
+    // recorded, and this call fails at its end.
     complete_sources(ctx_, g_, meeting_, bytes(rank));
     g_.sync();
     std::byte* const packed = slot_of(ctx_, meeting_, rank_of(ctx_, meeting_));

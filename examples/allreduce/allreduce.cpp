@@ -142,7 +142,7 @@ static void must_call(int status, const char* what) {
 }
 static float* symmetric(std::size_t count) {
   auto* const memory = static_cast<float*>(chime_calloc(count, sizeof(float)));
-  if (memory == nullptr) fail("the heap is too small; set CHIME_HEAP_SIZE");
+  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
   return memory;
 }
 static float* of_device(std::size_t count) {

@@ -122,7 +122,7 @@ static void must_call(int status, const char* what) {
 }
 static std::uint64_t* symmetric(std::size_t words) {
   auto* const memory = static_cast<std::uint64_t*>(chime_calloc(words, sizeof(std::uint64_t)));
-  if (memory == nullptr) fail("the heap is too small; set CHIME_HEAP_SIZE");
+  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
   return memory;
 }
 template <class T>

@@ -33,7 +33,7 @@ inline void must_call(int status, const char* what) {
 template <class T>
 T* symmetric(std::size_t count) {
   auto* const memory = static_cast<T*>(chime_calloc(count, sizeof(T)));
-  if (memory == nullptr) fail("the heap is too small; set CHIME_HEAP_SIZE");
+  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
   return memory;
 }
 template <class T>
@@ -45,9 +45,8 @@ T* of_device(std::size_t count) {
   return static_cast<T*>(memory);
 }
 
-// What a kernel gets. A row is a token's elements; row `r` of the pair (pe, me) is at
-// (pe * shape.items() + r) * shape.dim of received and answered here, and of sent and returned at
-// the other end.
+// What a kernel gets. A row is a token's elements. Row r that comes from a PE or goes to it is row
+// row(pe, r) of an array here; at that PE it is row(me, r).
 template <class T>
 struct Layer {
   Shape shape;

@@ -52,7 +52,7 @@ CHIME_KERNEL void pack(Layer<T> layer, int iteration) {
 }
 
 template <class T>
-CHIME_KERNEL void compute_all(Layer<T> layer, Shares shares) {
+CHIME_KERNEL void compute_all(Layer<T> layer, Shares shares, int iteration) {
   const Shape& shape = layer.shape;
   const auto blocks = static_cast<int>(exec::grid_blocks());
   for (int word = static_cast<int>(exec::block_rank()); word < shape.all_experts();
@@ -61,7 +61,7 @@ CHIME_KERNEL void compute_all(Layer<T> layer, Shares shares) {
     unsigned first = 0;
     for (int before = pe * shape.experts; before < word; ++before)
       first += static_cast<unsigned>(shares.rows_here[before]);
-    compute(layer, pe, layer.me * shape.experts + word % shape.experts, first,
+    compute(layer, iteration, pe, layer.me * shape.experts + word % shape.experts, first,
             static_cast<unsigned>(shares.rows_here[word]));
   }
 }
@@ -139,7 +139,7 @@ void run_layer_by(const Layer<T>& layer, const Shares& shares, const Calls& call
   must_call(calls.alltoallv(layer.received, shares.here, shares.offsets, layer.sent, shares.sent,
                             shares.offsets),
             "sending rows");
-  must(exec::launch(config, compute_all<T>, layer, shares), "computing");
+  must(exec::launch(config, compute_all<T>, layer, shares, iteration), "computing");
   must_call(calls.alltoallv(layer.returned, shares.back, shares.offsets, layer.answered,
                             shares.here, shares.offsets),
             "sending answers");

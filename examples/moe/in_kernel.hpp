@@ -9,7 +9,7 @@
 
 namespace moe {
 
-// What PEs tell each other. `told` and `here` have a word for each PE and each of its experts.
+// What PEs tell each other. `told` and `here` have a word for each PE that sends and expert here.
 struct Counters {
   // Symmetric.
   std::uint64_t* told;  // from each PE: iteration, and in the low half rows so far for the expert
@@ -60,7 +60,7 @@ CHIME_DEVICE unsigned await_count(const Counters& counters, int word, int iterat
   return static_cast<unsigned>(rows - counters.seen[iteration % 2][word]);
 }
 
-// A block at a time for each PE and expert: as soon as its rows are there.
+// A block takes one PE's rows for one expert after another, and answers them when all are there.
 template <class T>
 CHIME_DEVICE void answer_rows(const Layer<T>& layer, const Counters& counters, int iteration) {
   const Shape& shape = layer.shape;
@@ -70,16 +70,18 @@ CHIME_DEVICE void answer_rows(const Layer<T>& layer, const Counters& counters, i
        word += blocks) {
     const int pe = word / shape.experts, expert = word % shape.experts;
     if (exec::thread_rank() == 0) {
-      rows[0] = 0;
+      rows[0] = rows[1] = 0;  // a wait that fails ends this thread
+      unsigned first = 0;
       for (int before = pe * shape.experts; before < word; ++before)
-        rows[0] += await_count(counters, before, iteration);
-      rows[1] = await_count(counters, word, iteration);
-      const std::uint64_t all = counters.seen[iteration % 2][word] + rows[1];
+        first += await_count(counters, before, iteration);
+      const unsigned count = await_count(counters, word, iteration);
+      const std::uint64_t all = counters.seen[iteration % 2][word] + count;
       counters.seen[(iteration + 1) % 2][word] = all;
       chime_signal_wait_until(counters.here + word, CHIME_CMP_GE, all);
+      rows[0] = first, rows[1] = count;
     }
     exec::sync_block();
-    compute(layer, pe, layer.me * shape.experts + expert, rows[0], rows[1]);
+    compute(layer, iteration, pe, layer.me * shape.experts + expert, rows[0], rows[1]);
     chimex_putmem_signal_nbi_block(
         layer.returned + layer.row(layer.me, rows[0]), layer.answered + layer.row(pe, rows[0]),
         rows[1] * layer.row_bytes(), counters.back + layer.me, rows[1] + 1, CHIME_SIGNAL_ADD, pe);
@@ -114,7 +116,7 @@ CHIME_KERNEL void run_layer(Layer<T> layer, Counters counters, int iteration) {
   exec::sync_grid();  // every item has its row
   await_answers(layer, counters, iteration);
   combine(layer, iteration);
-  chime_quiet();  // what was sent may change
+  if (first_of_all() == 0) chime_quiet();  // what all have sent may change
 }
 
 }  // namespace moe

@@ -45,9 +45,10 @@ CHIME_HOST_DEVICE float weight_of(const Shape& shape, int item) {
 }
 
 // Of an expert's answer the element that follows from this one of the row, and from the next one.
-CHIME_HOST_DEVICE float answer(int expert, float element, float next) {
-  const float scale = 1 + static_cast<float>(expert % 8) / 8;
-  return scale * element + 0.5f * next;
+// Experts differ, iterations, too, and two bytes hold it exactly.
+CHIME_HOST_DEVICE float answer(int expert, int iteration, float element, float next) {
+  return static_cast<float>(1 + expert % 7) * element +
+         static_cast<float>(1 + expert / 7 % 8) * next + static_cast<float>(iteration % 8);
 }
 
 }  // namespace moe

@@ -46,7 +46,7 @@ CHIME_DEVICE unsigned take_row(const Layer<T>& layer, int item, int expert) {
 
 // By a block: the expert's answers to `count` rows of `pe`, from `first` on.
 template <class T>
-CHIME_DEVICE void compute(const Layer<T>& layer, int pe, int expert, unsigned first,
+CHIME_DEVICE void compute(const Layer<T>& layer, int iteration, int pe, int expert, unsigned first,
                           unsigned count) {
   const auto dim = static_cast<unsigned>(layer.shape.dim);
   for (unsigned at = exec::thread_rank(); at < count * dim; at += exec::block_threads()) {
@@ -55,7 +55,7 @@ CHIME_DEVICE void compute(const Layer<T>& layer, int pe, int expert, unsigned fi
     const T* const asked = layer.received + row;
     const float element = static_cast<float>(asked[i]);
     const float next = static_cast<float>(asked[(i + 1) % dim]);
-    layer.answered[row + i] = static_cast<T>(answer(expert, element, next));
+    layer.answered[row + i] = static_cast<T>(answer(expert, iteration, element, next));
   }
 }
 

@@ -2,6 +2,8 @@
 // streams: stream.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #define CHIME_HOST_ONLY
 #include "chime/abi/launch_status.h"
 #include "chime/chime.h"
@@ -42,13 +44,13 @@ void check_collective(Runtime& runtime, const chime_collective_request& request)
       check_is_reached(runtime, "counts of the source", request.src_counts, numbers);
       check_is_reached(runtime, "offsets of the source", request.src_offsets, numbers);
     }
-    // Others may bring what this PE's own numbers do not say.
-    const bool is_uneven = request.kind == CHIME_COLLECTIVE_ALLTOALLV ||
-                           (request.kind == CHIME_COLLECTIVE_COLLECT && request.n == 0);
-    const std::size_t share =
-        is_uneven ? 1 : CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
+    // Others may bring more than this PE's own number says.
+    const bool is_uneven =
+        request.kind == CHIME_COLLECTIVE_ALLTOALLV || request.kind == CHIME_COLLECTIVE_COLLECT;
+    const std::size_t share = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
     const bool is_read = request.kind != CHIME_COLLECTIVE_BROADCAST || request.root == team.my_rank;
-    check_is_reached(runtime, "destination", request.dst, share);
+    const std::size_t least = is_uneven && request.dst != nullptr ? 1 : 0;
+    check_is_reached(runtime, "destination", request.dst, std::max(share, least));
     if (is_read) check_is_reached(runtime, "source", request.src, share);
   }
 }

@@ -103,6 +103,7 @@ Table float_comparisons() {
   }
   add(table, {{"setp.num.f32 $d, $a, $b;", "pred : f32 f32", {{f(1), f(2), 1}, {kNan, f(1), 0}}},
               {"setp.nan.f32 $d, $a, $b;", "pred : f32 f32", {{f(1), f(2), 0}, {f(1), kNan, 1}}},
+              {"setp.num.f64 $d, $a, $b;", "pred : f64 f64", {{d(1), d(2), 1}, {d(1), kNan64, 0}}},
               {"setp.nan.f64 $d, $a, $b;", "pred : f64 f64", {{d(1), d(2), 0}, {d(1), kNan64, 1}}},
               {"setp.eq.ftz.f32 $d, $a, $b;", "pred : f32 f32", {{1, 0, 1}, {f(1), 0, 0}}},
               {"setp.lt.f16 $d, $a, $b;",

@@ -49,8 +49,11 @@ IN_EVERY_WORLD(Refused, CallsChangeNothing) {
 // One number a member.
 struct Numbers {
   explicit Numbers(int n) : count(static_cast<std::size_t>(n)), memory(count) {}
-  std::size_t* all(std::size_t value) {
-    memory.write(std::vector<std::size_t>(count, value));
+  std::size_t* all(std::size_t value) { return from(value, 0); }
+  std::size_t* from(std::size_t value, std::size_t step) {
+    std::vector<std::size_t> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(value + i * step);
+    memory.write(values);
     return memory.data();
   }
   const std::size_t count;
@@ -70,7 +73,7 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
     src.write(std::vector<int>(all, pe.rank()));
     pe.barrier();
     const auto call = [&](std::size_t most, std::size_t offset, std::size_t source) {
-      return chimex_int_alltoallv(CHIME_TEAM_WORLD, dst, room.all(most), to.all(offset), src,
+      return chimex_int_alltoallv(CHIME_TEAM_WORLD, dst, room.all(most), to.from(offset, 8), src,
                                   counts.all(8), from.all(source));
     };
     const std::string refusal = "PE " + std::to_string(n - 1) + " of ";
@@ -93,20 +96,21 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
 }
 
 CHIME_KERNEL void alltoallv_of_8(CHIME_GRID_CONSTANT const Context context, int* dst,
-                                 std::size_t* room, const std::size_t* zeros, const int* src,
+                                 std::size_t* room, const std::size_t* offsets, const int* src,
                                  const std::size_t* counts, int* status) {
-  const int got = alltoallvmem(context, Block{}, CHIME_TEAM_WORLD, dst, room, zeros, src, counts,
-                               zeros, sizeof(int));
+  const int got = alltoallvmem(context, Block{}, CHIME_TEAM_WORLD, dst, room, offsets, src, counts,
+                               offsets, sizeof(int));
   if (Block{}.is_leader()) *status = got;
 }
 IN_EVERY_WORLD(Refused, AnAlltoallvOfKernelsEndsOnAll) {
   world.spawn(2, [](Pe& pe) {
-    Symmetric<int> src(8), dst(8);
-    Numbers room(pe.size()), zeros(pe.size()), counts(pe.size());
+    const std::size_t all = 8 * static_cast<std::size_t>(pe.size());
+    Symmetric<int> src(all), dst(all);
+    Numbers room(pe.size()), offsets(pe.size()), counts(pe.size());
     Private<int> status(1);
     pe.barrier();
     const auto call = [&](std::size_t most) {
-      pe.run(1, 40, alltoallv_of_8, pe.context(), dst.data(), room.all(most), zeros.all(0),
+      pe.run(1, 40, alltoallv_of_8, pe.context(), dst.data(), room.all(most), offsets.from(0, 8),
              src.data(), counts.all(8), status.data());
       return status.read()[0];
     };

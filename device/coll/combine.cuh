@@ -83,7 +83,8 @@ struct Max {
   }
 };
 
-// Of pairs {value, location}: the first one of the largest value; NaN counts as the largest.
+// For pairs {value, location}. The pair with the larger value wins, and the first one of equal
+// values. A NaN is larger than any number.
 struct MaxLocation {
   static constexpr int kNumber = CHIME_REDUCE_MAXLOC;
   template <class T>

@@ -31,7 +31,7 @@ CHIME_DEVICE void copy_elements_of(Group g, Elements dst, Elements src, std::siz
            __builtin_assume_aligned(src.at(i), alignof(T)), sizeof(T));
   }
 }
-// Of 1, 2, 4, 8 or 16 bytes; those of 16 may be aligned to 8.
+// An element has 1, 2, 4, 8 or 16 bytes. One of 16 may lie at a multiple of 8.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE void copy_elements(Group g, Elements dst, Elements src, std::size_t n,
                                             std::size_t element) {

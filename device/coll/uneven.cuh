@@ -68,7 +68,8 @@ CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
 
 // ---- collect ------------------------------------------------------------------------------------
 
-// Of all members, in the order of ranks. SIZE_MAX where it is more than that.
+// The bytes that the members bring: all ranks below this one, and all members. A sum that is too
+// large is SIZE_MAX.
 struct Concatenation {
   std::size_t before = 0, total = 0;
 };

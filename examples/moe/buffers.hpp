@@ -59,7 +59,7 @@ struct Layer {
   T* answered;  // to each PE
   T* returned;  // from each PE
 
-  // Of the device.
+  // Memory of the device, which other PEs do not reach.
   float* out;             // shape.tokens rows
   unsigned* wanted;       // items for each expert
   unsigned* placed;       // items for each expert that have a row already

@@ -15,7 +15,7 @@ struct Counters {
   std::uint64_t* told;  // from each PE: iteration, and in the low half rows so far for the expert
   std::uint64_t* here;  // from each PE: rows so far for the expert that have come
   std::uint64_t* back;  // from each PE: answers so far, and one for each expert and iteration
-  // Of the device.
+  // Memory of the device, which other PEs do not reach.
   std::uint64_t* sent_to_expert;  // rows so far, for each expert of all
   std::uint64_t* seen[2];         // of told: rows before an iteration, by its parity
 };
@@ -23,7 +23,7 @@ struct Counters {
 constexpr int kRowsBits = 32;
 constexpr std::uint64_t kRowsMask = (std::uint64_t{1} << kRowsBits) - 1;
 
-// How many rows each expert of each PE gets. Each is told, also of none.
+// Tells each expert how many rows it gets, also if it gets none.
 template <class T>
 CHIME_DEVICE void tell_counts(const Layer<T>& layer, const Counters& counters, int iteration) {
   const Shape& shape = layer.shape;

@@ -1,5 +1,5 @@
-// Who sends what to whom: tokens, the experts that each is for, and the weights of their answers.
-// All follow from numbers alone, so every PE can compute every other one's.
+// Tokens, their experts, and the weights of the experts' answers. Each is computed from a few
+// numbers, so every PE knows what every other one has.
 #pragma once
 
 #include <chime/chime.h>
@@ -44,8 +44,8 @@ CHIME_HOST_DEVICE float weight_of(const Shape& shape, int item) {
   return 1.0f / static_cast<float>(1 + item % shape.top);
 }
 
-// Of an expert's answer the element that follows from this one of the row, and from the next one.
-// Experts differ, iterations, too, and two bytes hold it exactly.
+// One element of an expert's answer: computed from that element of the row, and from the next one.
+// It differs between experts and between iterations, and two bytes hold it exactly.
 CHIME_HOST_DEVICE float answer(int expert, int iteration, float element, float next) {
   return static_cast<float>(1 + expert % 7) * element +
          static_cast<float>(1 + expert / 7 % 8) * next + static_cast<float>(iteration % 8);

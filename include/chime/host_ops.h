@@ -160,9 +160,9 @@ typedef struct chime_collective_request {
   int root;     // of a broadcast
   int op;       // of a reduction or scan: CHIME_REDUCE_*
   int element;  // of a reduction or scan: CHIME_ELEMENT_*
-  // Of alltoalls, in elements.
+  // For alltoalls: how many elements apart.
   ptrdiff_t dst_stride, src_stride;
-  // Of alltoallv, in elements, for each member.
+  // For alltoallv: arrays with a number of elements for each member.
   size_t* dst_counts;
   const size_t *dst_offsets, *src_counts, *src_offsets;
 } chime_collective_request;

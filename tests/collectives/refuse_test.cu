@@ -163,6 +163,28 @@ IN_EVERY_WORLD(Refused, CollectsOfMoreThanTheHeapHasAreRefusedByAll) {
   });
 }
 
+CHIME_KERNEL void move_elements_of(CHIME_GRID_CONSTANT const Context context, std::size_t element,
+                                   std::size_t* numbers, std::byte* data, int* statuses) {
+  statuses[0] = alltoallsmem(context, Thread{}, CHIME_TEAM_WORLD, data, data, 1, 1, 1, element);
+  statuses[1] = alltoallvmem(context, Thread{}, CHIME_TEAM_WORLD, data, numbers, numbers, data,
+                             numbers, numbers, element);
+}
+IN_EVERY_WORLD(Refused, ElementsThatNoTypeHasAre) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<std::byte> data(64);
+    Numbers numbers(pe.size());
+    Private<int> statuses(2);
+    for (const std::size_t element : {0, 3, 12, 32}) {
+      pe.run(1, 1, move_elements_of, pe.context(), element, numbers.all(0), data.data(),
+             statuses.data());
+      EXPECT_EQ(CHIMEX_ERR_INVALID, statuses.read()[0]) << element;
+      // An alltoallv moves elements of any size, as bytes.
+      EXPECT_EQ(element == 0 ? CHIMEX_ERR_INVALID : CHIMEX_OK, statuses.read()[1]) << element;
+    }
+    pe.barrier();
+  });
+}
+
 IN_EVERY_WORLD(Refused, StridesBelowOneAre) {
   world.spawn(1, [](Pe& pe) {
     const auto n = static_cast<std::size_t>(pe.size());

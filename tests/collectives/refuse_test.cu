@@ -76,7 +76,6 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
       return chimex_int_alltoallv(CHIME_TEAM_WORLD, dst, room.all(most), to.from(offset, 8), src,
                                   counts.all(8), from.all(source));
     };
-    const std::string refusal = "PE " + std::to_string(n - 1) + " of ";
     const auto expect = [&](const char* why, std::size_t most, std::size_t offset,
                             std::size_t source) {
       expect_refused(CHIMEX_ERR_INVALID, refuses ? why : "refuses the call",
@@ -89,6 +88,7 @@ IN_EVERY_WORLD(Refused, AnAlltoallvThatOneMemberCannotTakeEndsOnAll) {
     expect("alltoallv", 8, 0, refuses ? SIZE_MAX / 2 : 0);
     EXPECT_EQ(-1, dst.read(0));
     EXPECT_EQ(8u, room.memory.read()[0]);
+    pe.barrier();
     ASSERT_EQ(CHIMEX_OK, call(8, 0, 0)) << chimex_last_error();
     EXPECT_NE(-1, dst.read(7));
     pe.barrier();

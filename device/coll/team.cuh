@@ -21,7 +21,7 @@ namespace detail {
 inline constexpr int kNoMember = -1;
 
 CHIME_DEVICE Failure team_refusal(Operation operation, chime_team_t team) {
-  // It exists, but its members may not be known yet (host/ops/teams.cpp).
+  // It exists, but its members may not be known yet (host/ops/teams/teams.cpp).
   const bool is_unknown = team == CHIMEX_TEAM_SAME_MYPE_NODE;
   return {.status = is_unknown ? CHIMEX_ERR_UNSUPPORTED : CHIMEX_ERR_INVALID,
           .operation = operation,

@@ -22,7 +22,7 @@
 #include "host/ops/gpu/moves.hpp"
 #include "host/ops/meet.cuh"
 #include "host/ops/memory/mapped.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 #include "host/ops/typed.cuh"
 #include "host/pe/pe.hpp"
 #include "host/report/async_error.hpp"

@@ -10,7 +10,7 @@
 #include "host/ops/gpu/gpu_ops.hpp"
 #include "host/ops/in_barrier.hpp"
 #include "host/ops/run.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 
 namespace chime::host {
 namespace {

@@ -120,7 +120,7 @@ struct Runtime {
   mutable std::mutex one_reader;  // of the PE's error record (host/report/async_error.cpp)
   ReportedOnce abort_reported;    // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (end.cpp)
-  std::atomic<std::uint64_t> team_ids{0};        // made here (ops/team_by_id.cpp)
+  std::atomic<std::uint64_t> team_ids{0};        // made here (ops/teams/by_id.cpp)
   std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (setup/nvshmem_api.cpp)
   std::unique_ptr<Service> dump_on_signal;       // report/dump_on_signal.hpp
   std::unique_ptr<bootstrap::PeerWatch> watch;   // these last: their threads use all of the above

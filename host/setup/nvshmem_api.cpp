@@ -11,7 +11,7 @@
 #include "compat/nvshmem.h"
 #include "host/errors/error.hpp"
 #include "host/ops/memory/register_symmetric.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 #include "host/pe/pe.hpp"
 #include "host/pe/runtime.hpp"
 #include "host/report/guard.hpp"

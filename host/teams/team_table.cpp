@@ -113,7 +113,7 @@ abi::Teams TeamTable::view() const {
           .scratch_bytes = static_cast<std::uint32_t>(scratch_bytes(shape_))};
 }
 
-abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const {
+abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   const int index = abi::team_index(team.handle);
   abi::Team entry;
   entry.handle = team.handle;
@@ -124,7 +124,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const
   entry.lanes = shape_.lanes;
   entry.areas =
       reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
-  entry.first_epoch = number << kEpochBits;
+  entry.first_epoch = team.number << kEpochBits;
   entry.agreement = agreement(team);
   const std::size_t share = scratch_bytes(shape_) / 2 / static_cast<std::size_t>(entry.size);
   entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes(share));
@@ -138,8 +138,8 @@ std::uint64_t* TeamTable::agreement(const KnownTeam& team) const {
   return reinterpret_cast<std::uint64_t*>(memory_of_heap_ + at);
 }
 
-void TeamTable::write(const KnownTeam& team, std::uint64_t number) {
-  abi::Team entry = entry_of(team, number);
+void TeamTable::write(const KnownTeam& team) {
+  abi::Team entry = entry_of(team);
   const auto index = index_of(team.handle);
   if (team.members.is_list()) {
     auto* const lists = reinterpret_cast<std::int32_t*>(entries_ + shape_.teams);
@@ -156,8 +156,13 @@ void TeamTable::add_predefined(chime_team_t handle, Members members) {
   KnownTeam team{handle, std::move(members), my_rank};
   const std::lock_guard lock(mutex_);
   if (known_[index_of(handle)]) return;  // by another thread
-  write(team, 0);
+  write(team);
   known_[index_of(handle)] = std::move(team);
+}
+
+void TeamProposal::combine(const TeamProposal& other) {
+  last = std::max(last, other.last);
+  for (std::size_t i = 0; i < free.size(); ++i) free[i] &= other.free[i];
 }
 
 TeamProposal TeamTable::propose() {
@@ -214,9 +219,9 @@ std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
     }
     clear_bit(free_, index);
     std::optional<KnownTeam>& team = known_[static_cast<std::size_t>(index)];
-    team.emplace(
-        KnownTeam{abi::team_handle(index, generation), plan.members, my_rank, plan.num_contexts});
-    write(*team, last_);
+    team.emplace(KnownTeam{abi::team_handle(index, generation), plan.members, my_rank,
+                           plan.num_contexts, last_});
+    write(*team);
     made.push_back(team->handle);
   }
   return made;

@@ -27,13 +27,17 @@ struct KnownTeam {
   chime_team_t handle;  // of lane 0
   Members members;
   int my_rank;
-  int num_contexts = 0;  // as its config asks
+  int num_contexts = 0;      // as its config asks
+  std::uint64_t number = 0;  // of no other team that this PE makes; predefined teams have 0
 };
 
 // What a PE of a team brings to the making of another one, and what all agree on.
 struct TeamProposal {
   std::uint64_t last = 0;           // number of a team that the PE has helped to make; the largest
   std::vector<std::uint64_t> free;  // a bit for each entry that no team has; those that all have
+
+  // Leaves what both have in common.
+  void combine(const TeamProposal& other);
 };
 
 class TeamTable {
@@ -102,8 +106,8 @@ class TeamTable {
   std::string words(chime_team_t team) const;
 
  private:
-  abi::Team entry_of(const KnownTeam& team, std::uint64_t number) const;
-  void write(const KnownTeam& team, std::uint64_t number);
+  abi::Team entry_of(const KnownTeam& team) const;
+  void write(const KnownTeam& team);
   std::size_t index_of(chime_team_t team) const {
     return static_cast<std::size_t>(abi::team_index(team));
   }

@@ -14,7 +14,7 @@
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/kernel_call.hpp"
 #include "host/ops/run.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 
 namespace chime::host {
 

@@ -5,10 +5,7 @@
 // such team. So a member asks one PE once; the maker of the id asks each PE of the job.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -17,7 +14,8 @@
 
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/published.hpp"
+#include "host/ops/teams/teams.hpp"
 
 namespace chime::host {
 namespace {
@@ -33,30 +31,12 @@ int maker_of(std::uint64_t id) { return static_cast<int>(id & ((1u << kMakerBits
 std::string key_of_proposal(std::uint64_t id) { return fmt::format("chime.team.{}", id); }
 std::string key_of_team(std::uint64_t id) { return fmt::format("chime.team.{}.all", id); }
 
-void put(Bytes& bytes, std::uint64_t word) {
-  const auto* const begin = reinterpret_cast<const std::byte*>(&word);
-  bytes.insert(bytes.end(), begin, begin + sizeof(word));
-}
-
-// How much longer members wait for the maker of the id, which may have begun later and ends by its
-// own limit.
-constexpr std::chrono::seconds kMakerIsLater{2};
-
-// The 64-bit words of a value.
-std::vector<std::uint64_t> words_in(const Bytes& bytes) {
-  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
-  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint64_t));
-  return words;
-}
-
 // A member's: its rank, the team's size, and what it proposes.
 Bytes value_of(int rank, int size, const TeamProposal& proposal) {
-  Bytes value;
-  put(value, static_cast<std::uint64_t>(rank));
-  put(value, static_cast<std::uint64_t>(size));
-  put(value, proposal.last);
-  for (const std::uint64_t bits : proposal.free) put(value, bits);
-  return value;
+  std::vector<std::uint64_t> words = {static_cast<std::uint64_t>(rank),
+                                      static_cast<std::uint64_t>(size), proposal.last};
+  words.insert(words.end(), proposal.free.begin(), proposal.free.end());
+  return bytes_of(words);
 }
 
 // What all members have in common, and their PEs in order of rank. No PEs: there is no such team,
@@ -67,13 +47,11 @@ struct Common {
   std::vector<int> pes = {};
 };
 Bytes value_of(const Common& common) {
-  Bytes value;
-  put(value, static_cast<std::uint64_t>(common.status));
-  put(value, common.proposal.last);
-  put(value, common.proposal.free.size());
-  for (const std::uint64_t bits : common.proposal.free) put(value, bits);
-  for (const int pe : common.pes) put(value, static_cast<std::uint64_t>(pe));
-  return value;
+  std::vector<std::uint64_t> words = {static_cast<std::uint64_t>(common.status),
+                                      common.proposal.last, common.proposal.free.size()};
+  words.insert(words.end(), common.proposal.free.begin(), common.proposal.free.end());
+  words.insert(words.end(), common.pes.begin(), common.pes.end());
+  return bytes_of(words);
 }
 Common common_in(const Bytes& value) {
   const std::vector<std::uint64_t> words = words_in(value);
@@ -118,8 +96,7 @@ class Gathering {
     if (pes_.size() == 1) {
       proposal_ = std::move(theirs);
     } else {
-      proposal_.last = std::max(proposal_.last, theirs.last);
-      for (std::size_t i = 0; i < proposal_.free.size(); ++i) proposal_.free[i] &= theirs.free[i];
+      proposal_.combine(theirs);
     }
     changed_.notify_all();
   }
@@ -144,13 +121,10 @@ class Gathering {
 };
 
 Common common_of(Runtime& runtime, std::uint64_t id, int size) {
-  const std::uint64_t limit_ns = runtime.settings.wait_timeout_ns;
-  const auto limit =
-      limit_ns == 0 ? std::chrono::hours(24 * 365) : std::chrono::nanoseconds(limit_ns);
-  const Deadline deadline = std::chrono::steady_clock::now() + limit;
+  const Deadline deadline = members_deadline(runtime.settings);
   bootstrap::Bootstrap& bootstrap = *runtime.bootstrap;
   if (maker_of(id) != runtime.my_pe())
-    return common_in(bootstrap.lookup(maker_of(id), key_of_team(id), deadline + kMakerIsLater));
+    return common_in(bootstrap.lookup(maker_of(id), key_of_team(id), deadline + kAskerIsLater));
   const Common common = Gathering(bootstrap, id, size).wait_until(deadline);
   bootstrap.publish(key_of_team(id), value_of(common));
   return common;
@@ -199,12 +173,7 @@ chime_team_t team_by_id(std::uint64_t id, int size, int my_rank, int num_context
   if (pes.size() != static_cast<std::size_t>(size) ||
       pes[static_cast<std::size_t>(my_rank)] != runtime.my_pe())
     throw Error("", CHIMEX_ERR_MISMATCH, why_none(CHIMEX_ERR_MISMATCH));
-  table.check_numbers(common.proposal);
-  if (!table.has_room(common.proposal, 1))
-    throw Error("", CHIMEX_ERR_INVALID,
-                fmt::format("the members have no entry in common that is free, of {}; destroy "
-                            "teams, or set CHIME_MAX_TEAMS higher, on all PEs",
-                            table.shape().teams));
+  need_room(table, common.proposal, 1, "the members");
   const TeamTable::Plan plan = {Members(std::move(common.pes)), num_contexts};
   const chime_team_t made = table.accept(common.proposal, std::span(&plan, 1))[0];
   meet_or_remove(table, made);

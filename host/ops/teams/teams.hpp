@@ -1,7 +1,9 @@
 // The teams of the calling thread's PE: for host code that names one.
 #pragma once
 
+#include <cstddef>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "chime/abi/operation.h"
@@ -33,6 +35,10 @@ struct TeamRequest {
 
 // A sync of the team. If it fails, the team ends on this PE, and it throws that.
 void meet_or_remove(TeamTable& table, chime_team_t team);
+
+// Throws where what the members (named in `members`) have in common has no place for `teams` more.
+void need_room(const TeamTable& table, const TeamProposal& common, std::size_t teams,
+               const std::string& members);
 
 // Collective over the parent. Makes of its members those that have the ranks `start`, `start +
 // stride`, ... (`size` of them) a team. CHIME_TEAM_INVALID on a PE that is none of them. Throws on

@@ -7,7 +7,7 @@
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "host/errors/error.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 #include "host/report/guard.hpp"
 
 namespace chime::host {

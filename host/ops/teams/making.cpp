@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/errors/error.hpp"
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {
@@ -105,18 +105,22 @@ std::vector<chime_team_t> make_teams(chime_team_t parent, Asked asked, std::exce
                             "call, with the same numbers (but groups may differ in their start)",
                             table.words(parent)));
   const TeamProposal common = proposal_in(words);
-  table.check_numbers(common);
-  if (!table.has_room(common, made.size()))
-    throw Error(
-        "", CHIMEX_ERR_INVALID,
-        fmt::format("the members of {} have no entry in common that is free, of {}; destroy "
-                    "teams, or set CHIME_MAX_TEAMS higher, on all PEs",
-                    table.words(parent), table.shape().teams));
+  need_room(table, common, made.size(), fmt::format("the members of {}", table.words(parent)));
   confirm(table, from, common, made.size());
   return table.accept(common, made);
 }
 
 }  // namespace
+
+void need_room(const TeamTable& table, const TeamProposal& common, std::size_t teams,
+               const std::string& members) {
+  table.check_numbers(common);
+  if (!table.has_room(common, teams))
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("{} have no entry in common that is free, of {}; destroy teams, or "
+                            "set CHIME_MAX_TEAMS higher, on all PEs",
+                            members, table.shape().teams));
+}
 
 chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, const TeamRequest& request) {
   const Asked asked = {Asked::kStrided, {ranks.stride, ranks.size}};

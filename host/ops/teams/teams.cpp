@@ -1,6 +1,6 @@
 // What host code asks of teams, and their meetings. WORLD and NODE are known before there is a
 // heap.
-#include "host/ops/teams.hpp"
+#include "host/ops/teams/teams.hpp"
 
 #include <fmt/format.h>
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,6 +62,8 @@ struct DeviceStage {
   std::unique_ptr<TeamTable> teams;
   std::mutex one_team_maker;              // at a time: what it proposes it may be given
   std::set<std::uint64_t> used_team_ids;  // under it
+  // How often each team, by handle and number, has been asked to shrink. Under it.
+  std::map<std::pair<chime_team_t, std::uint64_t>, int> shrinks;
   std::unique_ptr<ChannelTables> tables;
   std::unique_ptr<EndpointInfoFinder> fabric_endpoint_infos;  // of the fabric's peers
   Transports transports;  // those that settings and peers ask for

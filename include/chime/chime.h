@@ -526,6 +526,29 @@ CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, i
                                         const chime_team_config_t* config, long config_mask,
                                         chime_team_t* new_team);
 
+// Makes a team of those members of `team` that live, in the order of their ranks. Collective over
+// them. They find each other by the launcher, so `team` need not meet any more, and what the new
+// team does waits for none of the dead. For jobs with CHIME_ON_PEER_FAILURE=report.
+//
+//   team         may be predefined, in any lane; stays as it is. Destroy it when it is of no use
+//   config, config_mask, new_team
+//                as above
+//
+// A member that another one knew to be dead when it called is not in the new team. One that dies
+// later may be; then shrink the new team. All members that return have the same team, or the same
+// error:
+//
+//   CHIMEX_ERR_INVALID   no entry is free on all of them; or arguments are wrong on a PE, which
+//                        says why
+//   CHIMEX_ERR_TIMEOUT   a member that lives did not come, and is named. This PE may make no more
+//                        teams
+//
+// CHIMEX_ERR_PEER_DEAD on a PE that the others take for dead. A PE that is in no team `team` gets
+// CHIMEX_ERR_INVALID at once. As below, a later call may still report, once, an operation on a dead
+// PE that began before.
+CHIME_EXPORT int chimex_team_shrink(chime_team_t team, const chime_team_config_t* config,
+                                    long config_mask, chime_team_t* new_team);
+
 // Fills the members of *config that `config_mask` names with the team's own values; a predefined
 // team has no contexts. Returns CHIMEX_OK, or CHIMEX_ERR_INVALID: no such team, or a null config
 // with a mask; CHIME_TEAM_INVALID changes nothing.

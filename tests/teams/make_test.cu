@@ -292,6 +292,65 @@ IN_EVERY_WORLD(Split, SucceedsBesideAnErrorOfAKernel) {
   });
 }
 
+// ---- Shrinking ----------------------------------------------------------------------------------
+
+// tests/faults/survivors has those that lose a member.
+IN_EVERY_WORLD(Shrink, OfATeamWhoseMembersLiveHasThemAll) {
+  world.spawn(1, [](Pe& pe) {
+    for (const Shape& shape : shapes_of(pe.size())) {
+      const Made team(CHIME_TEAM_WORLD, shape);
+      chime_team_t shrunk = 3;
+      if (!team.has_me()) {
+        expect_refused(CHIMEX_ERR_INVALID, "there is no team ",
+                       [&] { return chimex_team_shrink(team, nullptr, 0, &shrunk); });
+        EXPECT_EQ(CHIME_TEAM_INVALID, shrunk);
+        continue;
+      }
+      for (int round = 0; round < 3; ++round) {
+        const chime_team_t laned = chimex_team_lane(team, round);
+        ASSERT_EQ(CHIMEX_OK, chimex_team_shrink(laned, nullptr, 0, &shrunk)) << shape.name;
+        const Made made(shrunk);
+        EXPECT_NE(static_cast<chime_team_t>(team), shrunk);
+        EXPECT_EQ(members_of(team), members_of(made)) << shape.name;
+        EXPECT_EQ(CHIMEX_OK, chime_barrier(made)) << chimex_last_error();
+        EXPECT_EQ(CHIMEX_OK, chime_barrier(team)) << chimex_last_error();
+      }
+    }
+  });
+}
+
+IN_EVERY_WORLD(Shrink, ConfigIsThatOfTheCall) {
+  world.spawn(1, [](Pe&) {
+    const chime_team_config_t config = {3};
+    chime_team_t made = 3;
+    ASSERT_EQ(CHIMEX_OK,
+              chimex_team_shrink(CHIME_TEAM_WORLD, &config, CHIME_TEAM_NUM_CONTEXTS, &made));
+    const Made team(made);
+    chime_team_config_t found = {-7};
+    EXPECT_EQ(CHIMEX_OK, chime_team_get_config(team, CHIME_TEAM_NUM_CONTEXTS, &found));
+    EXPECT_EQ(3, found.num_contexts);
+  });
+}
+
+IN_EVERY_WORLD(Shrink, OfArgumentsThatAreWrongOnOnePeFailsOnAll) {
+  world.spawn(1, [](Pe& pe) {
+    for (int turn = 0; turn < pe.size(); ++turn) {
+      const bool is_wrong = pe.rank() == turn;
+      const std::string others = "PE " + std::to_string(turn) + " refuses the call";
+      chime_team_t made = 3;
+      expect_refused(
+          CHIMEX_ERR_INVALID, is_wrong ? "the argument new_team is null" : others.c_str(), [&] {
+            return chimex_team_shrink(CHIME_TEAM_WORLD, nullptr, 0, is_wrong ? nullptr : &made);
+          });
+      EXPECT_EQ(is_wrong ? 3 : CHIME_TEAM_INVALID, made);
+    }
+    chime_team_t whole = CHIME_TEAM_INVALID;
+    ASSERT_EQ(CHIMEX_OK, chimex_team_shrink(CHIME_TEAM_WORLD, nullptr, 0, &whole));
+    const Made team(whole);
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(team)) << chimex_last_error();
+  });
+}
+
 // ---- Configs, pointers and ends -----------------------------------------------------------------
 
 IN_EVERY_WORLD(Config, IsThatOfTheSplit) {
@@ -411,6 +470,29 @@ IN_EVERY_WORLD(Absent, MemberIsNamedWithItsRank) {
     const Made other(CHIME_TEAM_WORLD, pair);
     EXPECT_EQ(pe.rank() < 2, other.has_me());
     pe.barrier();
+  });
+}
+
+// Whoever comes late hears that the others have given up.
+IN_EVERY_WORLD(Absent, MemberFailsAShrinkOnAll) {
+  if (number_of("CHIME_TIMEOUT", 60) > 5) GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s";
+  world.spawn(2, [](Pe& pe) {
+    chime_team_t team = 3;
+    const auto shrink = [&] { return chimex_team_shrink(CHIME_TEAM_WORLD, nullptr, 0, &team); };
+    const auto expect_absent = [&](int pe_that_is_late, int after_ms) {
+      if (pe.rank() == pe_that_is_late) usleep(static_cast<unsigned>(after_ms) * 1000);
+      const std::string words = "PE " + std::to_string(pe_that_is_late) + " has not come";
+      expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(), shrink);
+      EXPECT_EQ(CHIME_TEAM_INVALID, team);
+      pe.barrier();
+    };
+    expect_absent(pe.size() - 1, 1500);
+    ASSERT_EQ(CHIMEX_OK, shrink()) << chimex_last_error();
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(team)) << chimex_last_error();
+    chime_team_destroy(team);
+    // The member that decides: the others wait 2 s more for it, and then use no entry any more.
+    expect_absent(0, 4000);
+    expect_refused(CHIMEX_ERR_INVALID, "no entry in common", shrink);
   });
 }
 

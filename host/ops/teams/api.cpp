@@ -90,6 +90,13 @@ int chime_team_split_2d(chime_team_t parent, int xrange, const chime_team_config
   });
 }
 
+int chimex_team_shrink(chime_team_t team, const chime_team_config_t* config, long config_mask,
+                       chime_team_t* new_team) {
+  return make_one("chimex_team_shrink", new_team, [&] {
+    return shrink_team(team, request_of(config, config_mask, new_team, "new_team"));
+  });
+}
+
 int chime_team_get_config(chime_team_t team, long config_mask, chime_team_config_t* config) {
   return status_of("chime_team_get_config", [=] {
     if (team == CHIME_TEAM_INVALID) return;

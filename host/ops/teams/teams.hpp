@@ -64,6 +64,10 @@ std::uint64_t make_team_id(Runtime& runtime);
 // rank. Throws on those that come, where others do not.
 chime_team_t team_by_id(std::uint64_t id, int size, int my_rank, int num_contexts);
 
+// Collective over the members of the team that live: makes them a team, in the order of their
+// ranks. Throws on all of them alike, but where one does not come.
+chime_team_t shrink_team(chime_team_t team, const TeamRequest& request);
+
 // How many contexts the team was made for. Throws for what is no team.
 int contexts_of(chime_team_t team);
 

@@ -6,6 +6,8 @@
 //   kernel_barrier  likewise, in a kernel
 //   malloc          they are in a collective allocation
 //   teams           they are in a barrier of a team with the dead PE, and go on in one without it
+//   shrink          they make teams of those that live
+//   shrink_decider  likewise, when the PE dies that is to decide on the new team
 //   signal          they wait for a word that the dead PE should write
 //   untouched       no PE communicated with another before
 //   unreported          a kernel has met the failure, and no call has reported it yet
@@ -252,7 +254,7 @@ void be_in_the_middle(Words* words) {
 }
 
 struct Teams {
-  chime_team_t whole, pair;
+  chime_team_t whole, pair, led_by_victim;
 };
 Teams teams{};
 
@@ -260,6 +262,9 @@ Teams teams{};
 void make_teams() {
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 2, -1, 3, nullptr, 0, &teams.whole) == 0);
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 0, 2, 2, nullptr, 0, &teams.pair) == 0);
+  const int ranks[] = {kVictim, 2, 0};
+  REQUIRE(chimex_team_split_list(CHIME_TEAM_WORLD, ranks, 3, nullptr, 0, &teams.led_by_victim) ==
+          0);
 }
 
 // Any call may report an earlier request to the dead PE, once.
@@ -298,8 +303,48 @@ void go_on_as_a_team(Words* words) {
   meet_as_a_pair(teams.pair);
 }
 
+// A call among survivors. One of them may report, once, what a barrier has sent to the victim; it
+// is carried out all the same.
+void expect_done(int status) {
+  static int reports = 0;
+  REQUIRE(status == CHIMEX_OK || (has_told_of_the_victim() && ++reports == 1));
+}
+
+// The new team has the survivors in the order of ranks in `team`, and works.
+void shrink(chime_team_t team, int first, Words* words) {
+  chime_team_t living = CHIME_TEAM_INVALID;
+  REQUIRE(chimex_team_shrink(team, nullptr, 0, &living) == CHIMEX_OK);
+  REQUIRE(chime_team_n_pes(living) == 2);
+  REQUIRE(chime_team_translate_pe(living, 0, CHIME_TEAM_WORLD) == first);
+  REQUIRE(chime_team_translate_pe(living, 1, CHIME_TEAM_WORLD) == 2 - first);
+  for (int round = 0; round < 100; ++round) expect_done(chime_team_sync(living));
+  auto* const word = &words->data[kVictim];
+  chime_uint64_p(word, static_cast<std::uint64_t>(chime_my_pe()) + 1, chime_my_pe());
+  expect_done(chime_uint64_sum_reduce(living, word, word, 1));
+  REQUIRE(read(words).data[kVictim] == 4);
+  chime_team_destroy(living);
+}
+
+void shrink_often(Words* words) {
+  await_the_end();
+  chimex_clear_last_error();
+  shrink(CHIME_TEAM_WORLD, 0, words);
+  fails_at_once([] { REQUIRE(chime_barrier(teams.whole) == CHIMEX_ERR_PEER_DEAD); });
+  for (int round = 0; round < 3; ++round) shrink(teams.whole, 2, words);
+  shrink(teams.pair, 0, words);  // none of which is dead
+}
+
+// The victim has the lowest rank, and dies while the others wait for what it decides.
+void shrink_without_the_decider(Words* words) {
+  const auto begin = Clock::now();
+  shrink(teams.led_by_victim, 2, words);
+  REQUIRE(Clock::now() - begin < kAtOnce);
+}
+
 void survive(const std::string& what, Words* words) {
   if (what == "teams") go_on_as_a_team(words);
+  if (what == "shrink") shrink_often(words);
+  if (what == "shrink_decider") shrink_without_the_decider(words);
   if (what == "kernel_status") ask_in_a_kernel(words);
   if (what == "in_flight") be_in_the_middle(words);
   if (what == "kernel_quiet") be_in_a_kernel(put_and_quiet, words);
@@ -322,7 +367,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   chime_init();
   auto* const words = static_cast<Words*>(chime_calloc(1, sizeof(Words)));
-  if (what == "teams") make_teams();
+  if (what == "teams" || what.starts_with("shrink")) make_teams();
   if (what != "untouched") chime_barrier_all();
   if (chime_my_pe() == kVictim) die();
   const int me = chime_my_pe();

@@ -1,0 +1,250 @@
+// A team of those members of a team that live. A team with a dead member does not meet, so its
+// members find each other by the bootstrap.
+//
+// The member of lowest rank that lives decides. To it each other one publishes an offer, and asks
+// for its decision; where it dies without one, to the next rank that lives. Who decides waits for
+// each other member until that one has offered, or knows a decision, or is dead; it takes over a
+// decision that another one knows, else it makes one.
+//
+// So all that return have the same decision, whoever dies: a member publishes a decision that it
+// has heard of before it returns, and offers nothing any more. Who decides next hears from each
+// living member, thus from one that has returned, and takes over what that one knows. This holds
+// where the living agree on who is dead.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/errors/error.hpp"
+#include "host/errors/step.hpp"
+#include "host/ops/teams/published.hpp"
+#include "host/ops/teams/teams.hpp"
+
+namespace chime::host {
+namespace {
+
+using bootstrap::Answer;
+using bootstrap::Bytes;
+using bootstrap::Deadline;
+using Clock = std::chrono::steady_clock;
+
+// How often a member that waits looks for deaths that the launcher does not report.
+constexpr std::chrono::milliseconds kLookAgain{20};
+
+// What a member brings.
+struct Offer {
+  bool refuses = false;        // its arguments are wrong
+  TeamProposal proposal = {};  // where it has room
+  std::vector<int> dead = {};  // members that it knows to be
+};
+Bytes value_of(const Offer& offer) {
+  std::vector<std::uint64_t> words = {offer.refuses ? 1u : 0u, offer.proposal.last,
+                                      offer.proposal.free.size()};
+  words.insert(words.end(), offer.proposal.free.begin(), offer.proposal.free.end());
+  words.insert(words.end(), offer.dead.begin(), offer.dead.end());
+  return bytes_of(words);
+}
+Offer offer_in(const Bytes& value) {
+  const std::vector<std::uint64_t> words = words_in(value);
+  const auto free = words.begin() + 3, dead = free + static_cast<std::ptrdiff_t>(words[2]);
+  return {words[0] != 0, {words[1], {free, dead}}, {dead, words.end()}};
+}
+
+// Alike on all members: the new team's PEs and what they have in common, or why there is none.
+struct Decision {
+  chimex_status status = CHIMEX_OK;
+  int by = -1;  // the PE that the call fails by
+  TeamProposal proposal = {};
+  std::vector<int> pes = {};
+};
+Bytes value_of(const Decision& decision) {
+  std::vector<std::uint64_t> words = {static_cast<std::uint64_t>(decision.status),
+                                      static_cast<std::uint64_t>(decision.by),
+                                      decision.proposal.last, decision.proposal.free.size()};
+  words.insert(words.end(), decision.proposal.free.begin(), decision.proposal.free.end());
+  words.insert(words.end(), decision.pes.begin(), decision.pes.end());
+  return bytes_of(words);
+}
+Decision decision_in(const Bytes& value) {
+  const std::vector<std::uint64_t> words = words_in(value);
+  const auto free = words.begin() + 4, pes = free + static_cast<std::ptrdiff_t>(words[3]);
+  return {static_cast<chimex_status>(words[0]),
+          static_cast<int>(words[1]),
+          {words[2], {free, pes}},
+          {pes, words.end()}};
+}
+
+[[noreturn]] void throw_error(const Decision& none) {
+  const char* const why = none.status == CHIMEX_ERR_TIMEOUT ? "has not come within CHIME_TIMEOUT"
+                                                            : "refuses the call, and says why";
+  throw Error("", none.status, fmt::format("PE {} {}", none.by, why));
+}
+
+// A call of a team's members: what they publish, and who is dead.
+struct Call {
+  Runtime& runtime;
+  const KnownTeam& team;
+  std::string name;  // alike on all members, and of this call alone
+
+  std::string key_of_decision() const { return fmt::format("chime.shrink.{}.decided", name); }
+  std::string key_of_offer(int to_rank) const {
+    return fmt::format("chime.shrink.{}.to.{}", name, to_rank);
+  }
+  bool is_dead(int pe) const { return runtime.device->peers.is_dead(pe); }
+  // What this PE has decided, or has heard that another one has. Once.
+  void publish(const Decision& decision) const {
+    runtime.bootstrap->publish(key_of_decision(), value_of(decision));
+  }
+};
+
+// What each other member answers to the one that decides: an offer, or what is decided.
+class Offers {
+ public:
+  Offers(const Call& call, Offer own) : call_(call) {
+    const bootstrap::Bootstrap& bootstrap = *call.runtime.bootstrap;
+    const KnownTeam& team = call.team;
+    offers_.emplace(team.my_rank, std::move(own));
+    for (int rank = 0; rank < team.members.size(); ++rank)
+      if (rank != team.my_rank) open_.emplace(rank, team.members.pe(rank));
+    for (const auto& [rank, pe] : std::map(open_)) {  // answers change it
+      questions_.push_back(bootstrap.ask(pe, call.key_of_decision(), [this](const Answer& answer) {
+        if (answer.code == CHIMEX_OK) take_decision(decision_in(answer.value));
+      }));
+      questions_.push_back(bootstrap.ask(
+          pe, call.key_of_offer(team.my_rank),
+          [this, rank = rank](Answer answer) { take_answer(rank, std::move(answer)); }));
+    }
+  }
+
+  // Throws where nobody can be asked.
+  Decision decide_by(Deadline deadline) {
+    std::unique_lock lock(mutex_);
+    while (!is_complete() && Clock::now() < deadline) {
+      changed_.wait_until(lock, std::min(deadline, Clock::now() + kLookAgain));
+      std::erase_if(open_, [&](const auto& member) { return call_.is_dead(member.second); });
+    }
+    if (decided_) return *decided_;
+    if (failure_) throw Error("", failure_->code, failure_->why);
+    if (!open_.empty()) return {.status = CHIMEX_ERR_TIMEOUT, .by = open_.begin()->second};
+    return decision_of_offers();
+  }
+
+ private:
+  bool is_complete() const { return decided_ || failure_ || open_.empty(); }
+
+  void take_decision(Decision decision) {
+    const std::lock_guard lock(mutex_);
+    decided_ = std::move(decision);
+    changed_.notify_all();
+  }
+
+  void take_answer(int rank, Answer answer) {
+    const std::lock_guard lock(mutex_);
+    if (answer.code == CHIMEX_OK) {
+      offers_.emplace(rank, offer_in(answer.value));
+    } else if (answer.code != CHIMEX_ERR_PEER_DEAD) {
+      failure_ = std::move(answer);
+    }
+    open_.erase(rank);
+    changed_.notify_all();
+  }
+
+  // Without those that somebody knows to be dead. REQUIRES: no other decision is known.
+  Decision decision_of_offers() const {
+    Decision decision{.proposal = offers_.begin()->second.proposal};
+    for (const auto& [rank, offer] : offers_) {
+      const int pe = call_.team.members.pe(rank);
+      if (offer.refuses) return {.status = CHIMEX_ERR_INVALID, .by = pe};
+      decision.proposal.combine(offer.proposal);
+      const bool is_gone = std::ranges::any_of(offers_, [&](const auto& of) {
+        return std::ranges::find(of.second.dead, pe) != of.second.dead.end();
+      });
+      if (!is_gone) decision.pes.push_back(pe);
+    }
+    return decision;
+  }
+
+  const Call& call_;
+  std::mutex mutex_;  // guards what follows, up to the questions
+  std::condition_variable changed_;
+  std::map<int, int> open_;      // PEs that have not answered, by rank
+  std::map<int, Offer> offers_;  // by rank
+  std::optional<Decision> decided_;
+  std::optional<Answer> failure_;
+  std::vector<bootstrap::Question> questions_;  // last: their callbacks use all of the above
+};
+
+// What the member of that rank has decided; nothing: it is dead, and has not said so to this PE.
+// Throws where it does not come.
+std::optional<Decision> decision_of(const Call& call, int rank, const Offer& own) {
+  const int pe = call.team.members.pe(rank);
+  bootstrap::Bootstrap& bootstrap = *call.runtime.bootstrap;
+  bootstrap.publish(call.key_of_offer(rank), value_of(own));
+  bootstrap::AwaitedAnswer awaited;
+  const auto question = bootstrap.ask(pe, call.key_of_decision(), awaited.on_answer());
+  const Deadline deadline = members_deadline(call.runtime.settings) + kAskerIsLater;
+  std::optional<Answer> answer;
+  while (!(answer = awaited.wait_until(std::min(deadline, Clock::now() + kLookAgain)))) {
+    if (call.is_dead(pe)) return std::nullopt;
+    if (Clock::now() < deadline) continue;
+    const Decision none = {.status = CHIMEX_ERR_TIMEOUT, .by = pe};
+    call.publish(none);  // for those that come later
+    throw_error(none);
+  }
+  if (answer->code == CHIMEX_ERR_PEER_DEAD) return std::nullopt;
+  if (answer->code != CHIMEX_OK) throw Error("", answer->code, answer->why);
+  return decision_in(answer->value);
+}
+
+// What all members that live decide, whoever of them dies meanwhile.
+Decision decide(const Call& call, const Offer& own) {
+  std::optional<Decision> decision;
+  for (int rank = 0; rank < call.team.my_rank && !decision; ++rank)
+    decision = decision_of(call, rank, own);
+  if (!decision) decision = Offers(call, own).decide_by(members_deadline(call.runtime.settings));
+  // Before this PE goes by it: if it was another one's, that may die now, and the next that decides
+  // must hear of it.
+  call.publish(*decision);
+  return *std::move(decision);
+}
+
+}  // namespace
+
+chime_team_t shrink_team(chime_team_t team, const TeamRequest& request) {
+  Runtime& runtime = ready_runtime();
+  const KnownTeam known = known_team(runtime, Operation::kTeamSplit, team);
+  TeamTable& table = *runtime.device->teams;
+  const std::lock_guard one_at_a_time(runtime.device->one_team_maker);
+  const int calls_before = runtime.device->shrinks[{known.handle, known.number}]++;
+  const Call call = {runtime, known,
+                     fmt::format("{}.{}.{}", known.handle, known.number, calls_before)};
+  Offer own = {.refuses = request.refusal != nullptr, .proposal = table.propose()};
+  for (int rank = 0; rank < known.members.size(); ++rank)
+    if (const int pe = known.members.pe(rank); call.is_dead(pe)) own.dead.push_back(pe);
+  Decision decision;
+  try {
+    decision = step("finding the members that live", [&] { return decide(call, own); });
+  } catch (const Error&) {
+    table.give_up_free_entries();  // the others may have taken any of them
+    throw;
+  }
+  if (request.refusal) std::rethrow_exception(request.refusal);
+  if (decision.status != CHIMEX_OK) throw_error(decision);
+  if (std::ranges::find(decision.pes, runtime.my_pe()) == decision.pes.end())
+    throw Error("", CHIMEX_ERR_PEER_DEAD,
+                fmt::format("the other members of {} take PE {} for dead", table.words(team),
+                            runtime.my_pe()));
+  need_room(table, decision.proposal, 1,
+            fmt::format("the living members of {}", table.words(team)));
+  const TeamTable::Plan plan = {Members(std::move(decision.pes)), request.num_contexts};
+  return table.accept(decision.proposal, std::span(&plan, 1))[0];
+}
+
+}  // namespace chime::host

@@ -126,7 +126,7 @@ struct OnStream {
 // REQUIRES: counts are 0: forget_counts ends each iteration. Source and destination of each call
 // are used again only after another call in between, in which all members heard from all.
 template <class T, class Calls>
-void run_layer_by(const Layer<T>& layer, const Shares& shares, const Calls& calls,
+void run_layer_by(const Layer<T>& layer, const Shares& shares, Calls& calls,
                   const exec::LaunchConfig& config, int iteration) {
   exec::LaunchConfig one_block = config;
   one_block.grid = 1;

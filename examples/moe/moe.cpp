@@ -9,6 +9,9 @@
 
 #include "buffers.hpp"
 #include "by_alltoallv.hpp"
+#ifdef MOE_HAS_MPI
+#include "by_mpi.hpp"
+#endif
 #include "in_kernel.hpp"
 #include "routing.hpp"
 
@@ -24,10 +27,18 @@ struct Options {
 
 const char kUsage[] =
     "usage: moe [--tokens N] [--dim N] [--experts N] [--top N] [--skew PERCENT] [--iterations N]\n"
-    "           [--blocks N] [--threads N] [--by device|stream|host] [--half] [--validate] "
-    "[--json]\n"
+    "           [--blocks N] [--threads N] [--by device|stream|host|mpi] [--half] [--validate]\n"
+    "           [--json]\n"
     "Tokens and experts are those of a PE. --top: experts that a token goes to. --skew: so many\n"
-    "percent of the tokens want the first expert. --half: elements of 2 bytes.\n";
+    "percent of the tokens want the first expert. --half: elements of 2 bytes. --by mpi: moe_mpi\n"
+    "alone, under mpirun.\n";
+
+bool is_offered(const std::string& by) {
+#ifdef MOE_HAS_MPI
+  if (by == "mpi") return true;
+#endif
+  return by == "device" || by == "stream" || by == "host";
+}
 
 bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; ++i) {
@@ -43,7 +54,7 @@ bool parse(int argc, char** argv, Options* options) {
     if (++i == argc) return false;
     if (name == "--by") {
       options->by = argv[i];
-      if (options->by != "device" && options->by != "stream" && options->by != "host") return false;
+      if (!is_offered(options->by)) return false;
       continue;
     }
     int* const value = name == "--tokens"       ? &options->tokens
@@ -157,18 +168,31 @@ double run_in_kernel(const Options& options, const Layer<T>& layer, exec::Stream
   return seconds;
 }
 
+template <class T, class Calls>
+double repeat_by(const Options& options, const Layer<T>& layer, const Shares& shares,
+                 exec::Stream stream, Calls calls) {
+  const exec::LaunchConfig config = shape_of_kernels(options, stream);
+  return repeat(options, layer, stream,
+                [&](int iteration) { run_layer_by(layer, shares, calls, config, iteration); });
+}
+template <class T>
+double repeat_by(const Options& options, const Layer<T>& layer, const Shares& shares,
+                 exec::Stream stream) {
+#ifdef MOE_HAS_MPI
+  if (options.by == "mpi") {
+    const Mpi mpi;
+    return repeat_by(options, layer, shares, stream, ByMpi(stream, layer.shape, layer.row_bytes()));
+  }
+#endif
+  if (options.by == "host") return repeat_by(options, layer, shares, stream, ByHost{stream});
+  return repeat_by(options, layer, shares, stream, OnStream{stream});
+}
+
 template <class T>
 double run_by_alltoallv(const Options& options, const Layer<T>& layer, exec::Stream stream) {
   const Shares shares = make_all_shares(layer.shape);
   fill_offsets(layer, shares);
-  const exec::LaunchConfig config = shape_of_kernels(options, stream);
-  const double seconds = repeat(options, layer, stream, [&](int iteration) {
-    if (options.by == "host") {
-      run_layer_by(layer, shares, ByHost{stream}, config, iteration);
-    } else {
-      run_layer_by(layer, shares, OnStream{stream}, config, iteration);
-    }
-  });
+  const double seconds = repeat_by(options, layer, shares, stream);
   chime_barrier_all();
   free_shares(shares);
   return seconds;

@@ -36,8 +36,10 @@ class ByMpi {
                                    MPI_UINT64_T, MPI_COMM_WORLD),
                       "MPI_Alltoall");
     const std::vector<std::size_t> rows = read<std::size_t>(dst, n * pes());
-    to_come_.assign(pes(), 0);
-    for (std::size_t i = 0; i < rows.size(); ++i) to_come_[i / n] += number(rows[i] * row_bytes_);
+    std::vector<std::size_t> bytes(pes());
+    for (std::size_t i = 0; i < rows.size(); ++i) bytes[i / n] += rows[i] * row_bytes_;
+    to_come_.clear();
+    for (const std::size_t each : bytes) to_come_.push_back(number(each));
     return CHIMEX_OK;
   }
 

@@ -540,12 +540,15 @@ CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, i
 //
 //   CHIMEX_ERR_INVALID   no entry is free on all of them; or arguments are wrong on a PE, which
 //                        says why
-//   CHIMEX_ERR_TIMEOUT   a member that lives did not come, and is named. This PE may make no more
-//                        teams
+//   CHIMEX_ERR_TIMEOUT   a member that lives did not come within CHIME_TIMEOUT. This PE may make no
+//                        more teams. Where members come so far apart that one gives up just as the
+//                        last comes, the others may have made a team with it
 //
 // CHIMEX_ERR_PEER_DEAD on a PE that the others take for dead. A PE that is in no team `team` gets
-// CHIMEX_ERR_INVALID at once. As below, a later call may still report, once, an operation on a dead
-// PE that began before.
+// CHIMEX_ERR_INVALID at once. Jobs started by a unique id, and jobs that joined the launcher again
+// after chime_finalize, find each other by a PE; if it is dead, the call fails with
+// CHIMEX_ERR_SYSTEM or CHIMEX_ERR_PEER_DEAD. As below, a later call may still report, once, an
+// operation on a dead PE that began before.
 CHIME_EXPORT int chimex_team_shrink(chime_team_t team, const chime_team_config_t* config,
                                     long config_mask, chime_team_t* new_team);
 

@@ -9,7 +9,8 @@
 // So all that return have the same decision, whoever dies: a member publishes a decision that it
 // has heard of before it returns, and offers nothing any more. Who decides next hears from each
 // living member, thus from one that has returned, and takes over what that one knows. This holds
-// where the living agree on who is dead.
+// where the living agree on who is dead, and none gives up waiting for who decides: what is decided
+// just then, it does not learn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,10 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"
 #include "host/ops/teams/published.hpp"
 #include "host/ops/teams/teams.hpp"
+#include "host/report/async_error.hpp"
 
 namespace chime::host {
 namespace {
@@ -98,6 +101,10 @@ struct Call {
     return fmt::format("chime.shrink.{}.to.{}", name, to_rank);
   }
   bool is_dead(int pe) const { return runtime.device->peers.is_dead(pe); }
+  // Throws its reason after one: nothing comes of a call then.
+  void need_no_abort() const {
+    if (abort_cause(runtime.device->control().abort)) throw_async_error(runtime);
+  }
   // What this PE has decided, or has heard that another one has. Once.
   void publish(const Decision& decision) const {
     runtime.bootstrap->publish(key_of_decision(), value_of(decision));
@@ -128,6 +135,7 @@ class Offers {
     std::unique_lock lock(mutex_);
     while (!is_complete() && Clock::now() < deadline) {
       changed_.wait_until(lock, std::min(deadline, Clock::now() + kLookAgain));
+      call_.need_no_abort();
       std::erase_if(open_, [&](const auto& member) { return call_.is_dead(member.second); });
     }
     if (decided_) return *decided_;
@@ -192,6 +200,7 @@ std::optional<Decision> decision_of(const Call& call, int rank, const Offer& own
   const Deadline deadline = members_deadline(call.runtime.settings) + kAskerIsLater;
   std::optional<Answer> answer;
   while (!(answer = awaited.wait_until(std::min(deadline, Clock::now() + kLookAgain)))) {
+    call.need_no_abort();
     if (call.is_dead(pe)) return std::nullopt;
     if (Clock::now() < deadline) continue;
     const Decision none = {.status = CHIMEX_ERR_TIMEOUT, .by = pe};
@@ -208,6 +217,7 @@ Decision decide(const Call& call, const Offer& own) {
   std::optional<Decision> decision;
   for (int rank = 0; rank < call.team.my_rank && !decision; ++rank)
     decision = decision_of(call, rank, own);
+  call.need_no_abort();
   if (!decision) decision = Offers(call, own).decide_by(members_deadline(call.runtime.settings));
   // Before this PE goes by it: if it was another one's, that may die now, and the next that decides
   // must hear of it.
@@ -235,6 +245,7 @@ chime_team_t shrink_team(chime_team_t team, const TeamRequest& request) {
     table.give_up_free_entries();  // the others may have taken any of them
     throw;
   }
+  if (decision.status == CHIMEX_ERR_TIMEOUT) throw_error(decision);
   if (request.refusal) std::rethrow_exception(request.refusal);
   if (decision.status != CHIMEX_OK) throw_error(decision);
   if (std::ranges::find(decision.pes, runtime.my_pe()) == decision.pes.end())

@@ -1,16 +1,15 @@
 // A team of those members of a team that live. A team with a dead member does not meet, so its
 // members find each other by the bootstrap.
 //
-// The member of lowest rank that lives decides. To it each other one publishes an offer, and asks
-// for its decision; where it dies without one, to the next rank that lives. Who decides waits for
-// each other member until that one has offered, or knows a decision, or is dead; it takes over a
-// decision that another one knows, else it makes one.
+// The living member of lowest rank decides. Every other member publishes an offer to it and waits
+// for its decision. If it dies without one, the members do the same with the next living rank. The
+// deciding member waits until each other member has made it an offer, has published a decision, or
+// is dead. If another member has published a decision, it takes that one; else it makes one.
 //
-// So all that return have the same decision, whoever dies: a member publishes a decision that it
-// has heard of before it returns, and offers nothing any more. Who decides next hears from each
-// living member, thus from one that has returned, and takes over what that one knows. This holds
-// where the living agree on who is dead, and none gives up waiting for who decides: what is decided
-// just then, it does not learn.
+// All members that return have the same decision, whoever dies. A member publishes the decision
+// before it returns, and makes no more offers. So the next deciding member finds that decision. Two
+// things can break this: members that do not agree on who is dead, and a member whose wait ends
+// while the decision is being made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +89,7 @@ Decision decision_in(const Bytes& value) {
   throw Error("", none.status, fmt::format("PE {} {}", none.by, why));
 }
 
-// A call of a team's members: what they publish, and who is dead.
+// One shrink, as a member sees it: the names under which members publish, and who is dead.
 struct Call {
   Runtime& runtime;
   const KnownTeam& team;
@@ -101,7 +100,7 @@ struct Call {
     return fmt::format("chime.shrink.{}.to.{}", name, to_rank);
   }
   bool is_dead(int pe) const { return runtime.device->peers.is_dead(pe); }
-  // Throws its reason after one: nothing comes of a call then.
+  // Throws the reason of an abort.
   void need_no_abort() const {
     if (abort_cause(runtime.device->control().abort)) throw_async_error(runtime);
   }
@@ -219,8 +218,8 @@ Decision decide(const Call& call, const Offer& own) {
     decision = decision_of(call, rank, own);
   call.need_no_abort();
   if (!decision) decision = Offers(call, own).decide_by(members_deadline(call.runtime.settings));
-  // Before this PE goes by it: if it was another one's, that may die now, and the next that decides
-  // must hear of it.
+  // Before this PE acts on it. The member that made it may die now, and the next deciding member
+  // must find it.
   call.publish(*decision);
   return *std::move(decision);
 }

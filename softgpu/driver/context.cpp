@@ -83,9 +83,10 @@ bool Context::disable_peer(const Context& peer) {
 }
 
 void Context::lose(CUresult failure, const char* words) {
-  CUresult none = CUDA_SUCCESS;
-  if (failure_.compare_exchange_strong(none, failure, std::memory_order_acq_rel))
-    say("%s; the context is lost", words);
+  const std::lock_guard lock(losing_);
+  if (this->failure() != CUDA_SUCCESS) return;
+  say("%s; the context is lost", words);
+  failure_.store(failure, std::memory_order_release);
 }
 
 void Context::need_alive() const {

@@ -37,7 +37,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Sticky: a kernel that fails makes the context unusable. CUDA_SUCCESS: no kernel has failed.
   CUresult failure() const { return failure_.load(std::memory_order_acquire); }
-  // The first failure counts, and is reported on stderr.
+  // The first failure counts. It is reported on stderr before any call returns it: a program that
+  // ends at once has said why.
   void lose(CUresult failure, const char* words);
   // Fails with that error, if there is one.
   void need_alive() const;
@@ -73,6 +74,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   Device& device_;
   CUcontext handle_ = nullptr;
+  std::mutex losing_;  // held while the failure is reported
   std::atomic<CUresult> failure_{CUDA_SUCCESS};
   // Orders the work of the streams: a piece of work is queued after every piece that it waits for.
   std::mutex mutex_;

@@ -1,4 +1,15 @@
 // A trap in a kernel loses its context: every call fails from then on, the process lives.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "chime/device/simt/faults/sanitizers.hpp"
 #include "driver.hpp"
 
@@ -94,6 +105,55 @@ TEST_F(Traps, StderrNamesKernelThreadAndBlock) {
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_NE(told.find("kernel traps: thread (0,0,0) of block (0,0,0): trap"), std::string::npos)
       << told;
+}
+
+// stderr as a pipe that is full: what is written there waits for a reader.
+class FullStderr {
+ public:
+  FullStderr() {
+    if (::pipe2(ends_, O_CLOEXEC) != 0) ADD_FAILURE() << "no pipe: " << std::strerror(errno);
+    ::fcntl(ends_[1], F_SETFL, O_NONBLOCK);
+    const std::vector<char> page(4096, '.');
+    while (::write(ends_[1], page.data(), page.size()) > 0) ++pages_;
+    ::fcntl(ends_[1], F_SETFL, 0);
+    ::dup2(ends_[1], STDERR_FILENO);
+  }
+  ~FullStderr() {
+    ::dup2(before_, STDERR_FILENO);
+    for (const int fd : {before_, ends_[0], ends_[1]}) ::close(fd);
+  }
+  FullStderr(const FullStderr&) = delete;
+
+  // Takes what filled it out, and returns the line behind.
+  std::string line() {
+    std::string text(pages_ * 4096, ' ');
+    for (std::size_t done = 0; done < text.size();) done += take(&text[done], text.size() - done);
+    text.clear();
+    for (char c = 0; c != '\n'; text += c) take(&c, 1);
+    return text;
+  }
+
+ private:
+  std::size_t take(char* to, std::size_t bytes) {
+    return static_cast<std::size_t>(std::max<ssize_t>(::read(ends_[0], to, bytes), 0));
+  }
+
+  const int before_ = ::dup(STDERR_FILENO);
+  int ends_[2] = {-1, -1};
+  std::size_t pages_ = 0;
+};
+
+// A program that ends at the first error still leaves the cause behind.
+TEST_F(Traps, NoCallFailsBeforeTheCauseIsOnStderr) {
+  Kernels kernels;
+  FullStderr full;
+  NEED(kernels.launch("traps", {}));
+  for (int looks = 0; looks < 100 && !HasFailure(); ++looks) {
+    EXPECT_CU(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_NE(full.line().find("kernel traps: thread (0,0,0)"), std::string::npos);
+  EXPECT_CU(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
 TEST_F(Traps, AMisalignedAddressIsOneOfItsOwnName) {

@@ -346,10 +346,12 @@ inline std::set<std::string> names_in(const char* folder) {
   return names;
 }
 
-inline std::set<std::string> left_in_shared_memory_by(pid_t who) {
+// libfabric's shm calls its files <process>:<user>:<number>.
+inline std::set<std::string> left_in_shared_memory_by(pid_t process) {
+  const std::string its_prefix = std::to_string(process) + ":";
   std::set<std::string> its;
   for (const std::string& name : names_in("/dev/shm"))
-    if (name.find(std::to_string(who)) != name.npos) its.insert(name);
+    if (name.starts_with(its_prefix)) its.insert(name);
   return its;
 }
 

@@ -1,5 +1,6 @@
 // A job in which PE 1 is killed while the others wait for it: dead_pe
-// kernel|barrier|malloc|init|finalize, or put to each other and never wait: puts.
+// kernel|barrier|malloc|init|finalize, or put to each other and never wait: puts. With `compiles`
+// none is killed, and the others' kernel ends: a first launch, at which the softgpu compiles it.
 //
 // Prints "dies <time>" before the kill. Survivors do nothing about it: Chime must end their wait,
 // or refuse their next put, and report the reason.
@@ -19,7 +20,7 @@ namespace {
 constexpr int kVictim = 1;
 constexpr useconds_t kHeadStartUs = 300'000;  // so that the survivors are inside their wait
 
-CHIME_KERNEL void wait_for_a_signal_that_never_comes(uint64_t* signal) {
+CHIME_KERNEL void wait_for_a_signal(uint64_t* signal) {
   chime_signal_wait_until(signal, CHIME_CMP_EQ, 1);
 }
 
@@ -41,13 +42,23 @@ int number_of_this_pe() {
   std::exit(2);
 }
 
+void run_kernel(uint64_t* signal) {
+  const exec::LaunchConfig one_thread{.grid = 1, .block = 1, .cooperative = true};
+  if (exec::launch(one_thread, wait_for_a_signal, signal) == CHIMEX_OK) exec::device_synchronize();
+}
+
 void wait_in_a_kernel() {
   auto* signal = static_cast<uint64_t*>(chime_calloc(1, sizeof(uint64_t)));
   if (chime_my_pe() == kVictim) die();
-  const exec::LaunchConfig one_thread{.grid = 1, .block = 1, .cooperative = true};
-  if (exec::launch(one_thread, wait_for_a_signal_that_never_comes, signal) == CHIMEX_OK)
-    exec::device_synchronize();
+  run_kernel(signal);  // the signal never comes
   chime_barrier_all();
+}
+
+void run_a_kernel_that_ends() {
+  auto* signal = static_cast<uint64_t*>(chime_calloc(1, sizeof(uint64_t)));
+  chime_uint64_p(signal, 1, chime_my_pe());
+  chime_quiet();
+  run_kernel(signal);
 }
 
 void wait_in_a_barrier() {
@@ -77,10 +88,11 @@ int main(int argc, char** argv) {
   if (where == "init" && number_of_this_pe() == kVictim) die();
   chime_init();
   if (where == "kernel") wait_in_a_kernel();
+  if (where == "compiles") run_a_kernel_that_ends();
   if (where == "barrier") wait_in_a_barrier();
   if (where == "puts") put_for_ever();
   if (where == "malloc") wait_in_malloc();
   if (where == "finalize") wait_in_finalize();
   chime_finalize();
-  std::printf("PE %d noticed nothing\n", number_of_this_pe());
+  if (where != "compiles") std::printf("PE %d noticed nothing\n", number_of_this_pe());
 }

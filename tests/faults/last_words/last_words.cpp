@@ -69,6 +69,8 @@ void hangs() {
   chime_init();
   auto* words = static_cast<uint64_t*>(chime_calloc(64, sizeof(uint64_t)));
   auto* flag = reinterpret_cast<int*>(words);
+  std::puts("answers from now on");
+  std::fflush(stdout);
   switch (chime_my_pe()) {
     case 0:
       chime_barrier_all();

@@ -85,30 +85,42 @@ class Signals(unittest.TestCase):
                r"\[1\] chime: PE 1: when it was asked, a host thread was in exec::device_synchronize; 1 kernel ran"]
 
     def start_job(self):
-        self.out = tempfile.TemporaryFile("w+")
+        self.out = tempfile.TemporaryFile()
         self.addCleanup(self.out.close)
         job = subprocess.Popen([CHIME_RUN, "-n", "2", "--timeout", "100", PE, "hangs"], stdin=subprocess.DEVNULL, text=True,
                                stdout=self.out, stderr=subprocess.STDOUT,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
         self.addCleanup(lambda: (job.kill(), job.wait()))
+        self.wait_until(job, lambda: all(f"[{pe}] answers from now on" in self.said() for pe in range(2)))
         return job
 
+    def wait_until(self, job, holds):
+        end = time.monotonic() + PATIENCE_S / 2
+        while not holds():
+            self.assertIsNone(job.poll(), "the job ended\n" + self.said())
+            self.assertLess(time.monotonic(), end, self.said())
+            time.sleep(0.05)
+
     def said(self):
-        self.out.seek(0)
-        return self.out.read()
+        # The job writes where this file's offset is: it must not move.
+        return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0).decode()
 
     def times_reported(self):
         said = self.said()
         return min(len(re.findall(words, said)) for words in self.REPORTS)
 
+    def has_answered(self, asks):
+        said = self.said()
+        return all(len(re.findall(rf"chime: PE {pe}: when it was asked.*\n", said)) == asks for pe in range(2))
+
     def ask_until_all_hang(self, job):
-        """Returns the number of reports from both PEs. Signals again until both hang where they should."""
-        end = time.monotonic() + PATIENCE_S / 2
-        time.sleep(0.5)  # until chime-run handles signals
-        while self.times_reported() == 0 and time.monotonic() < end:
-            self.assertIsNone(job.poll(), "the job ended when it was asked\n" + self.said())
+        """Returns the number of reports from both PEs, which have answered all asks. Asks until both hang where they should."""
+        for asks in range(1, 100):
             job.send_signal(signal.SIGUSR1)
-            time.sleep(0.5)
+            self.wait_until(job, lambda: self.has_answered(asks))
+            if self.times_reported() > 0:
+                break
+            time.sleep(0.1)
         return self.times_reported()
 
     def test_sigusr1_lets_each_pe_say_what_it_is_doing_and_the_job_go_on(self):
@@ -120,9 +132,7 @@ class Signals(unittest.TestCase):
     def test_a_signal_that_ends_the_job_lets_each_pe_say_what_it_is_doing(self):
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGQUIT:
             job = self.start_job()
-            self.ask_until_all_hang(job)
-            time.sleep(0.5)  # for the answers to the last signal
-            before = self.times_reported()
+            before = self.ask_until_all_hang(job)
             self.assertGreater(before, 0, self.said())
             job.send_signal(number)
             self.assertEqual(job.wait(PATIENCE_S), 128 + number, self.said())

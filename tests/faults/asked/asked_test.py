@@ -20,7 +20,7 @@ PROXY = r"\d+ requests under way \(at most \d+\), [1-9]\d* taken in \d+ turns, .
 class Job:
     def __init__(self, test, command, **variables):
         self.test = test
-        self.out = tempfile.TemporaryFile("w+")
+        self.out = tempfile.TemporaryFile()
         test.addCleanup(self.out.close)
         self.process = subprocess.Popen(command, env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, text=True,
                                         stdout=self.out, stderr=subprocess.STDOUT)
@@ -32,8 +32,8 @@ class Job:
         self.process.wait(PATIENCE_S)
 
     def said(self):
-        self.out.seek(0)
-        return self.out.read()
+        # The job writes where this file's offset is: it must not move.
+        return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0).decode()
 
     def wait_for(self, pattern, times=1):
         end = time.monotonic() + PATIENCE_S

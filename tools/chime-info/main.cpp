@@ -13,6 +13,7 @@
 #include "facts.hpp"
 #include "paths.hpp"
 #include "proxies.hpp"
+#include "tools/chime-doctor/doctor.hpp"
 
 namespace {
 
@@ -125,9 +126,12 @@ int main(int argc, char** argv) {
                                     "far, or those of one process")
                          ->type_name("[PROCESS]")
                          ->expected(0, 1);
+  bool doctor = false;
+  app.add_flag("--doctor", doctor, "what is wrong with this machine, as chime-doctor says it");
   app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
   CLI11_PARSE(app, argc, argv);
 
+  if (doctor) chime::doctor::diagnose_and_exit({.as_json = as_json});
   if (*proxy) return chime::info::print_proxies(process);
   if (paths) return chime::info::print_paths();
   const Facts facts = chime::info::gather_facts();

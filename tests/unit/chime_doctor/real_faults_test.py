@@ -1,0 +1,131 @@
+"""real_faults_test.py <chime-doctor> <C compiler> [<softnic-run> <its sysfs>]: faults that can be made on any machine, made for real. Each adds to the
+machine's own report exactly the lines that it says. Those that
+need privileges are left out where these are missing, and listed."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+DOCTOR, COMPILER, *SOFTNIC = sys.argv[1:]
+# The doctor waits 1.5 s for drivers. The rest is for a busy machine and for sanitizers.
+MOST_SECONDS = 6
+
+problems, skipped = [], []
+
+
+def lines_of(command, limit=None, **environment):
+    """The lines that are not ok, as {(level, what): text}."""
+    began = time.monotonic()
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment},
+                         preexec_fn=limit and (lambda: resource.setrlimit(*limit)))
+    if not run.stdout.startswith("{"):
+        return None
+    if time.monotonic() - began > MOST_SECONDS:
+        problems.append(f"{' '.join(command)} took {time.monotonic() - began:.1f} s")
+    findings = json.loads(run.stdout)["findings"]
+    return {(one["level"], one["what"]): one["seen"] for one in findings if one["level"] != "ok"}
+
+
+def expect(name, before, after, *wanted):
+    if after is None:
+        skipped.append(name)
+        return
+    new = set(after) - set(before)
+    if new != set(wanted):
+        problems.append(f"{name}: wanted {sorted(wanted)}, and the report has {sorted(new)}: {after}")
+
+
+def with_doctor(*command):
+    return [*command, DOCTOR, "--json"]
+
+
+def limits_and_variables(healthy):
+    files = (resource.RLIMIT_NOFILE, (40, 4096))
+    expect("40 open files", healthy, lines_of(with_doctor(), limit=files), ("wrong", "open files"))
+    expect("an interface that is not there", healthy, lines_of(with_doctor(), CHIME_BOOTSTRAP_IF="eth99"), ("wrong", "CHIME_BOOTSTRAP_IF"))
+    expect("a refused value", healthy, lines_of(with_doctor(), CHIME_NIC_SL="high"), ("wrong", "CHIME_NIC_SL"))
+
+
+def namespaces(healthy):
+    """A file system and a network of its own; absent privileges, unshare fails."""
+    small = with_doctor("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$0" "$@"')
+    expect("a small /dev/shm", healthy, lines_of(small), ("wrong", "/dev/shm"))
+    expect("a network without lo", healthy, lines_of(with_doctor("unshare", "--net")), ("wrong", "loopback"))
+
+
+def libraries(healthy, folder):
+    def broken(name):
+        place = folder / name
+        place.mkdir()
+        (place / name).write_text("no library")
+        return {"LD_LIBRARY_PATH": str(place)}
+
+    expect("a broken libpmix", healthy, lines_of(with_doctor(), **broken("libpmix.so.2")), ("warning", "PMIx"))
+    expect("a broken libfabric", healthy, lines_of(with_doctor(), **broken("libfabric.so.1")), ("warning", "libfabric"))
+    # libpmix needs libhwloc.
+    after = lines_of(with_doctor(), **broken("libhwloc.so.15"))
+    expect("a broken libhwloc", {**healthy, ("warning", "PMIx"): ""}, after, ("warning", "hwloc"))
+    older = folder / "older"
+    older.mkdir()
+    (older / "libchime.so.0.0.9").write_text("")
+    (older / "libchime.so.0").symlink_to("libchime.so.0.0.9")
+    expect("another version", healthy, lines_of(with_doctor(), LD_LIBRARY_PATH=str(older)), ("wrong", "Chime"))
+
+
+def hanging_library(healthy, folder):
+    source, place = folder / "slow.c", folder / "slow"
+    place.mkdir()
+    source.write_text("#include <unistd.h>\n__attribute__((constructor)) static void hang(void) { sleep(20); }\n")
+    subprocess.run([COMPILER, "-shared", "-fPIC", "-o", str(place / "libfabric.so.1"), str(source)], check=True)
+    after = lines_of(with_doctor(), LD_LIBRARY_PATH=str(place))
+    expect("a library that hangs", {**healthy, ("warning", "hwloc"): "", ("warning", "PMIx"): ""}, after, ("warning", "late answer"))
+
+
+def nic(folder):
+    """On the softnic, whose tree libibverbs reads, and Chime: its copy gets the faults."""
+    softnic, sysfs = SOFTNIC
+    tree = folder / "sysfs"
+    shutil.copytree(pathlib.Path(sysfs) / "ethernet", tree, symlinks=True)
+
+    def look(limit=None):  # a small heap, since not everybody may raise the limit on locked memory
+        command = with_doctor(softnic, "--ethernet", "env", f"SYSFS_PATH={tree}")
+        return lines_of(command, limit=limit, CHIME_NIC_TCLASS="106", CHIME_SYMMETRIC_SIZE="1M")
+
+    healthy = look()
+    expect("the softnic", {}, {one: text for one, text in healthy.items() if one[0] == "wrong"})
+    memory = (resource.RLIMIT_MEMLOCK, (65536, 65536))
+    expect("64 KiB of locked memory", healthy, look(memory), ("wrong", "locked memory"))
+    port = next(tree.glob("devices/pci*/*/infiniband/mlx5_0/ports/1"))
+    types = list((port / "gid_attrs/types").iterdir())
+    for place in types:
+        place.write_text("IB/RoCE v1\n")
+    expect("RoCE v1 alone", healthy, look(), ("wrong", "RoCE v2 address"))
+    for place in types:
+        place.write_text("RoCE v2\n")
+    (port / "state").write_text("1: DOWN\n")
+    expect("a port that is down", healthy, look(), ("wrong", "link"))
+
+
+def main():
+    healthy = lines_of(with_doctor())
+    limits_and_variables(healthy)
+    namespaces(healthy)
+    with tempfile.TemporaryDirectory(prefix="chime-doctor-") as scratch:
+        libraries(healthy, pathlib.Path(scratch))
+        hanging_library(healthy, pathlib.Path(scratch))
+        if SOFTNIC:
+            nic(pathlib.Path(scratch))
+    print("\n".join(problems + [f"not made: {name}" for name in skipped]))
+    if problems:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

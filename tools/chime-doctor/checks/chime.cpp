@@ -1,0 +1,55 @@
+// Chime itself: does a program get the library of this tool, and are the variables' values taken?
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "host/errors/error.hpp"
+#include "tools/chime-doctor/checks/checks.hpp"
+
+namespace chime::doctor {
+namespace {
+
+constexpr char kSoname[] = "libchime.so.0";
+
+// The first libchime.so that the loader finds by LD_LIBRARY_PATH: its file is called by its
+// version.
+Finding library_finding(const Machine& machine) {
+  const auto path = machine.probes.environment.find("LD_LIBRARY_PATH");
+  std::istringstream folders(path == machine.probes.environment.end() ? "" : path->second);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!folder.starts_with("/")) continue;
+    const std::string file = machine.root.name_behind(folder + "/" + kSoname);
+    if (file.empty() || file == kSoname) continue;
+    const std::string version = file.substr(std::string("libchime.so.").size());
+    if (version == CHIME_VERSION_TEXT) return ok("Chime", "", version + " in " + folder);
+    return {Level::kWrong, "Chime", "",
+            fmt::format("programs load version {} ({}), and this tool is of " CHIME_VERSION_TEXT,
+                        version, folder),
+            "remove that folder from LD_LIBRARY_PATH, or use its own chime-run"};
+  }
+  return ok("Chime", "", CHIME_VERSION_TEXT);
+}
+
+}  // namespace
+
+Findings check_chime(const Machine& machine) {
+  Findings findings{library_finding(machine)};
+  host::Settings scratch;
+  for (const host::Variable& variable : host::variables()) {
+    const auto value = machine.probes.environment.find(std::string(variable.name));
+    if (value == machine.probes.environment.end() || !variable.read) continue;
+    try {
+      variable.read(variable, value->second, scratch);
+    } catch (const host::Error& error) {
+      findings.push_back({Level::kWrong, std::string(variable.name), "", error.message(),
+                          "unset " + std::string(variable.name) + ", or take one of these values"});
+    }
+  }
+  for (const std::string& late : machine.probes.late)
+    findings.push_back({Level::kWarning, "late answer", late, "none within 1.5 s, so not checked",
+                        "run chime-doctor again; for GPUs nvidia-smi -pm 1, for libraries "
+                        "LD_DEBUG=files"});
+  return findings;
+}
+
+}  // namespace chime::doctor

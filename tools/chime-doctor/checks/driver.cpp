@@ -1,0 +1,87 @@
+// The NVIDIA driver: is it there, do its halves fit, what does it promise to NICs?
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/chime-doctor/checks/checks.hpp"
+#include "tools/chime-doctor/facts/pci.hpp"
+#include "tools/chime-doctor/facts/rdma.hpp"
+#include "tools/chime-doctor/facts/versions.hpp"
+
+namespace chime::doctor {
+namespace {
+
+// cuModuleGetFunctionCount and cuFuncLoad, by which Chime loads kernels before the first launch,
+// are of CUDA 12.4 (cuda.h; host/gpu/cuda/late_loading.hpp).
+constexpr int kEarlyLoading = 12040;
+
+// Both halves must be of one version: the module refuses other libraries, with CUDA's error 803.
+// NVIDIA's driver README, "Known issues"; /proc/driver/nvidia/version has the module's.
+std::optional<Finding> find_mismatch(const NvidiaModule& module, const Root& root) {
+  const auto libraries = library_versions("libcuda.so.1", root);
+  if (libraries.empty() || std::ranges::find(libraries, module.version) != libraries.end())
+    return std::nullopt;
+  return Finding{Level::kWrong, "NVIDIA driver", "",
+                 fmt::format("libcuda.so is of version {}, the loaded kernel module of {}: CUDA "
+                             "does not start",
+                             libraries.front(), module.version),
+                 "reboot, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && modprobe nvidia"};
+}
+
+Finding cuda_finding(const CudaAnswers& cuda) {
+  if (!cuda.why_not.empty())
+    return {Level::kWrong, "CUDA", "", "the driver does not start: " + cuda.why_not,
+            "nvidia-smi must list the GPUs; in a container: docker run --gpus all"};
+  const std::string version = fmt::format("{}.{}", cuda.version / 1000, cuda.version % 1000 / 10);
+  if (cuda.version < kEarlyLoading)
+    return {Level::kWarning, "CUDA", "",
+            fmt::format("the driver runs CUDA {} at most: before 12.4 Chime cannot load kernels "
+                        "early, and the first launch of one may wait for running ones for ever",
+                        version),
+            "install NVIDIA's driver 550 or newer, or set CUDA_MODULE_LOADING=EAGER"};
+  return ok("CUDA", "", "the driver runs CUDA " + version);
+}
+
+// CUDA driver API, cuDeviceGetAttribute. Chime's heap is made of VMM allocations
+// (host/gpu/cuda/memory.cpp), so the attribute for these counts, too.
+Finding gpudirect_finding(const std::string& address, const GpuAttributes& gpu) {
+  if (!gpu.has_rdma || !gpu.has_vmm_rdma)
+    return {Level::kWrong, "GPUDirect RDMA", address,
+            fmt::format("{}: the driver lets no NIC into memory of this GPU{}", gpu.name,
+                        gpu.has_rdma ? " that cuMemCreate gives" : ""),
+            "use a data centre or workstation GPU; without one set CHIME_NIC=off"};
+  if (!gpu.keeps_order)
+    return {Level::kWarning, "GPUDirect RDMA", address,
+            gpu.name +
+                ": the driver does not promise that kernels see a NIC's writes in order, so "
+                "the NIC's queues stay in host memory, which kernels read slowly",
+            "install a newer driver"};
+  return ok("GPUDirect RDMA", address,
+            gpu.name + ": NICs reach its memory, and kernels see their writes in order");
+}
+
+}  // namespace
+
+Findings check_driver(const Machine& machine) {
+  const auto gpus = nvidia_gpus(machine.root);
+  const auto module = nvidia_module(machine.root);
+  if (gpus.empty() && !module)
+    return {ok("GPU", "", "no NVIDIA GPU: kernels run on the CPU device")};
+  if (!module)
+    return {{Level::kWrong, "NVIDIA driver", "",
+             fmt::format("there are NVIDIA GPUs ({}), and the kernel module nvidia is not loaded",
+                         gpus.size()),
+             "modprobe nvidia; dmesg | grep NVRM has the reason if that fails"}};
+  if (auto mismatch = find_mismatch(*module, machine.root)) return {*mismatch};
+  Findings findings{ok("NVIDIA driver", "",
+                       fmt::format("{}, {} kernel module", module->version,
+                                   module->is_open ? "open" : "proprietary"))};
+  if (!machine.probes.cuda) return findings;
+  findings.push_back(cuda_finding(*machine.probes.cuda));
+  if (mlx5_devices(machine.root).empty()) return findings;
+  for (const auto& [address, gpu] : machine.probes.cuda->gpus)
+    findings.push_back(gpudirect_finding(address, gpu));
+  return findings;
+}
+
+}  // namespace chime::doctor

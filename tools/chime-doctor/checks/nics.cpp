@@ -1,0 +1,152 @@
+// The RDMA NICs: are they there, up, and open to Chime?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/chime-doctor/checks/checks.hpp"
+#include "tools/chime-doctor/facts/pci.hpp"
+#include "tools/chime-doctor/facts/rdma.hpp"
+#include "tools/chime-doctor/facts/versions.hpp"
+
+namespace chime::doctor {
+namespace {
+
+Finding without_devices(const Machine& machine) {
+  const auto others = other_rdma_devices(machine.root);
+  const auto nics = mellanox_nics(machine.root);
+  if (!nics.empty())
+    return {
+        Level::kWrong, "RDMA devices", "",
+        fmt::format("NVIDIA NICs stand at {} PCI address{}, and the kernel lists no RDMA device "
+                    "of theirs",
+                    nics.size(), nics.size() == 1 ? "" : "es"),
+        "modprobe mlx5_ib"};
+  if (!others.empty())
+    return ok("RDMA devices", "",
+              fmt::format("kernels drive mlx5 NICs alone; {} serves through libfabric",
+                          fmt::join(others, ", ")));
+  return ok("RDMA devices", "", "none: PEs of other hosts are reached through libfabric");
+}
+
+// rdma-core's Documentation/udev.md: programs open a NIC by /dev/infiniband/uverbs<n>. A NIC that
+// was opened has its file, wherever that is.
+Finding device_files_finding(const Machine& machine) {
+  const auto files = machine.root.names("/dev/infiniband");
+  const auto is_uverbs = [](const std::string& name) { return name.starts_with("uverbs"); };
+  const auto is_open = [](const auto& nic) { return nic.second.empty(); };
+  if (std::ranges::any_of(files, is_uverbs) ||
+      std::ranges::any_of(machine.probes.why_no_devx, is_open))
+    return ok("device files", "", "programs open NICs");
+  return {Level::kWrong, "device files", "",
+          "/dev/infiniband has no uverbs file: no program opens a NIC",
+          "modprobe ib_uverbs; in a container: docker run --device=/dev/infiniband"};
+}
+
+// States and physical states: Documentation/ABI/stable/sysfs-class-infiniband. INIT waits for a
+// subnet manager; Polling finds no partner on the cable; Disabled is an interface that is down.
+std::string cure_for(const RdmaPort& port) {
+  if (port.state.find("INIT") != std::string::npos && !port.is_ethernet)
+    return "start a subnet manager (opensm, or the switch's): sminfo must find one";
+  if (port.physical.find("Disabled") != std::string::npos && port.is_ethernet)
+    return fmt::format("ip link set {} up",
+                       port.interface_.empty() ? "<its interface>" : port.interface_);
+  return "look at cable, module and switch port: mlxlink -d " + port.nic;
+}
+
+Finding link_finding(const RdmaPort& port, bool another_is_active) {
+  if (port.is_active()) return ok("link", port.where, port.rate);
+  const std::string seen = fmt::format("state {}, physical state {}", port.state, port.physical);
+  if (another_is_active)
+    return {Level::kWarning, "link", port.where, seen + ": Chime uses the other ports",
+            cure_for(port)};
+  return {Level::kWrong, "link", port.where, seen + ": no port is active", cure_for(port)};
+}
+
+// DPDK's doc/guides/platform/mlx5.rst: UCTX_EN opens DevX. mlx5dv_open_device(3) fails without it.
+Finding devx_finding(const std::string& nic, const std::string& why_not, const Machine& machine) {
+  if (why_not.empty()) return ok("DevX", nic, "open");
+  const bool matters = !nvidia_gpus(machine.root).empty();
+  const std::string address = address_of(nic, machine.root);
+  return {matters ? Level::kWrong : Level::kWarning, "DevX", nic,
+          fmt::format("the kernel gives no context ({}): queues cannot lie in GPU memory", why_not),
+          fmt::format("mlxconfig -d {} set UCTX_EN=1, then reboot; in a container add "
+                      "--cap-add=NET_RAW --device=/dev/infiniband",
+                      address.empty() ? nic : address)};
+}
+
+// libibverbs.so.1.14.44.0 is of rdma-core 44 (its CMakeLists.txt: PACKAGE_VERSION stands there).
+// What older ones lack: host/transport/mlx5/nic/rdma_core.hpp.
+std::optional<int> rdma_core_version(const Root& root) {
+  for (const std::string& text : library_versions("libibverbs.so.1", root))
+    if (const Version version = version_in(text); version.size() >= 3) return version[2];
+  return std::nullopt;
+}
+
+std::optional<Finding> rdma_core_finding(const Machine& machine) {
+  if (!machine.probes.why_no_rdma_core.empty())
+    return Finding{Level::kWrong, "rdma-core", "", machine.probes.why_no_rdma_core,
+                   "apt-get install libibverbs1 ibverbs-providers"};
+  const auto version = rdma_core_version(machine.root);
+  if (!version) return std::nullopt;
+  const std::string text = std::to_string(*version);
+  if (*version < 34)
+    return Finding{Level::kWrong, "rdma-core", "",
+                   text + ": before 34 it lacks functions that Chime calls",
+                   "install rdma-core 43 or newer"};
+  if (*version < 36)
+    return Finding{
+        Level::kWarning, "rdma-core", "",
+        text + ": before 36 it does not say whether writes come in order, so fences wait",
+        "install rdma-core 43 or newer"};
+  if (*version < 43 && !nvidia_gpus(machine.root).empty())
+    return Finding{Level::kWarning, "rdma-core", "",
+                   text +
+                       ": before 43 it takes no dma-buf for queues, which stay in host memory "
+                       "unless nvidia-peermem is loaded",
+                   "install rdma-core 43 or newer"};
+  return ok("rdma-core", "", text);
+}
+
+// Documentation/ABI/stable/sysfs-class-infiniband, and NVIDIA's "Understanding mlx5 Linux
+// counters". They count since the driver was loaded.
+constexpr std::pair<const char*, const char*> kCounters[] = {
+    {"/hw_counters/local_ack_timeout_err", "answers that did not come in time"},
+    {"/hw_counters/packet_seq_err", "packets asked for again"},
+    {"/hw_counters/rnr_nak_retry_err", "receivers that were never ready"},
+    {"/counters/link_downed", "losses of the link"},
+    {"/counters/symbol_error", "symbol errors"},
+    {"/counters/port_rcv_errors", "packets received with errors"},
+};
+
+Finding counters_finding(const RdmaPort& port, const Root& root) {
+  std::vector<std::string> bad;
+  for (const auto& [file, words] : kCounters)
+    if (const auto count = root.number(port.folder + file); count.value_or(0) > 0)
+      bad.push_back(fmt::format("{} {}", *count, words));
+  if (bad.empty()) return ok("error counters", port.where, "all zero");
+  return {Level::kWarning, "error counters", port.where,
+          fmt::format("since the driver was loaded: {}", fmt::join(bad, ", ")),
+          fmt::format("if they grow while a job runs, look at cable and flow control: "
+                      "mlxlink -d {} -c; grep . {}/hw_counters/*",
+                      port.nic, port.folder)};
+}
+
+}  // namespace
+
+Findings check_nics(const Machine& machine) {
+  if (mlx5_devices(machine.root).empty()) return {without_devices(machine)};
+  Findings findings{device_files_finding(machine)};
+  if (auto finding = rdma_core_finding(machine)) findings.push_back(*finding);
+  const auto ports = mlx5_ports(machine.root);
+  const bool one_is_active = std::ranges::any_of(ports, &RdmaPort::is_active);
+  for (const RdmaPort& port : ports) {
+    findings.push_back(link_finding(port, one_is_active));
+    if (port.is_active()) findings.push_back(counters_finding(port, machine.root));
+  }
+  for (const auto& [nic, why_not] : machine.probes.why_no_devx)
+    findings.push_back(devx_finding(nic, why_not, machine));
+  return findings;
+}
+
+}  // namespace chime::doctor

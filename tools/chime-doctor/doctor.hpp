@@ -1,0 +1,18 @@
+// The doctor as a function: for chime-doctor and for chime-info --doctor.
+#pragma once
+
+#include <string>
+
+namespace chime::doctor {
+
+struct Options {
+  std::string root = "";  // a recorded tree; empty: this machine
+  bool as_json = false;   // one object instead of text
+  bool all = false;       // lines that are ok, too
+};
+
+// Prints the report and ends the process, with exit code 1 if something is wrong. A driver that is
+// late may still run in a thread of its own, so no destructor or atexit handler does.
+[[noreturn]] void diagnose_and_exit(const Options& options);
+
+}  // namespace chime::doctor

@@ -1,0 +1,71 @@
+#include "tools/chime-doctor/facts/pci.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace chime::doctor {
+namespace {
+
+constexpr char kDevices[] = "/sys/bus/pci/devices/";
+constexpr long long kNvidia = 0x10de, kMellanox = 0x15b3;
+
+// The first of a class's three bytes: 0x02 network controllers, 0x03 display and 3D controllers.
+constexpr long long kNetwork = 0x02, kDisplay = 0x03;
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream whole(path);
+  for (std::string part; std::getline(whole, part, '/');)
+    if (!parts.empty() || part.starts_with("pci")) parts.push_back(part);
+  if (!parts.empty()) parts.pop_back();  // the device
+  return parts;
+}
+
+std::vector<PciDevice> pci_devices(const Root& root, long long vendor, long long kind) {
+  std::vector<PciDevice> found;
+  for (const std::string& address : root.names(kDevices)) {
+    const std::string folder = kDevices + address;
+    const auto type = root.number(folder + "/class");
+    if (root.number(folder + "/vendor") != vendor || !type || *type >> 16 != kind) continue;
+    found.push_back({address, folder, parts_of(root.resolved(folder).value_or("")),
+                     root.number(folder + "/numa_node").value_or(-1)});
+  }
+  return found;
+}
+
+std::size_t shared(const PciDevice& a, const PciDevice& b) {
+  const auto end =
+      std::mismatch(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end()).first;
+  return static_cast<std::size_t>(end - a.parts.begin());
+}
+
+}  // namespace
+
+std::vector<PciDevice> nvidia_gpus(const Root& root) {
+  return pci_devices(root, kNvidia, kDisplay);
+}
+
+std::vector<PciDevice> mellanox_nics(const Root& root) {
+  return pci_devices(root, kMellanox, kNetwork);
+}
+
+Distance distance_between(const PciDevice& a, const PciDevice& b) {
+  const std::size_t parts = shared(a, b);
+  if (parts >= 2) return Distance::kSwitch;
+  if (parts == 1) return Distance::kRootComplex;
+  const bool is_one_node = a.numa_node == b.numa_node && a.numa_node >= 0;
+  return is_one_node ? Distance::kNumaNode : Distance::kSystem;
+}
+
+const PciDevice* nearest(const PciDevice& gpu, const std::vector<PciDevice>& nics) {
+  const auto best = std::ranges::min_element(
+      nics, {}, [&](const PciDevice& nic) { return distance_between(gpu, nic); });
+  return best == nics.end() ? nullptr : &*best;
+}
+
+std::vector<std::string> bridges_towards(const PciDevice& a, const PciDevice& b) {
+  const auto first = static_cast<std::ptrdiff_t>(shared(a, b));
+  return {a.parts.begin() + first, a.parts.end()};
+}
+
+}  // namespace chime::doctor

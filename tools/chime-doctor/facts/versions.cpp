@@ -1,0 +1,68 @@
+#include "tools/chime-doctor/facts/versions.hpp"
+
+#include <algorithm>
+#include <regex>
+
+namespace chime::doctor {
+namespace {
+
+constexpr const char* kLibraryFolders[] = {"/usr/lib/x86_64-linux-gnu",
+                                           "/usr/lib/aarch64-linux-gnu",
+                                           "/usr/lib64",
+                                           "/usr/local/nvidia/lib64",
+                                           "/usr/local/lib",
+                                           "/usr/lib/wsl/lib"};
+
+}  // namespace
+
+Version version_in(const std::string& text) {
+  static const std::regex kDotted(R"(\d+(\.\d+)+)");
+  std::smatch found;
+  Version version;
+  if (!std::regex_search(text, found, kDotted)) return version;
+  std::string rest = found[0];
+  for (std::size_t dot = 0; dot != std::string::npos; rest = rest.substr(dot + 1)) {
+    dot = rest.find('.');
+    version.push_back(std::stoi(rest.substr(0, dot)));
+    if (dot == std::string::npos) break;
+  }
+  return version;
+}
+
+std::string text_of(const Version& version) {
+  std::string text;
+  for (const int number : version) text += (text.empty() ? "" : ".") + std::to_string(number);
+  return text;
+}
+
+Version kernel_version(const Root& root) {
+  return version_in(root.text("/proc/sys/kernel/osrelease").value_or(""));
+}
+
+// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.76.05  Release Build ...", without
+// Open where the module is the proprietary one. Releases differ in the order of the words, so the
+// version is the first number of two dots, or of one with three digits before it.
+std::optional<NvidiaModule> nvidia_module(const Root& root) {
+  const auto text = root.text("/proc/driver/nvidia/version");
+  if (!text) return std::nullopt;
+  const std::string line = text->substr(0, text->find('\n'));
+  static const std::regex kNumber(R"(\b(\d{3,}\.\d+(\.\d+)?)\b)");
+  std::smatch found;
+  std::regex_search(line, found, kNumber);
+  return NvidiaModule{found.empty() ? std::string() : found[1].str(),
+                      line.find(" Open ") != std::string::npos};
+}
+
+std::vector<std::string> library_versions(const std::string& soname, const Root& root) {
+  const std::string stem = soname.substr(0, soname.find(".so") + 4);  // "libcuda.so."
+  std::vector<std::string> versions;
+  for (const std::string folder : kLibraryFolders) {
+    const std::string file = root.name_behind(folder + "/" + soname);
+    if (!file.starts_with(stem) || file == soname) continue;
+    const std::string version = file.substr(stem.size());
+    if (std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
+  }
+  return versions;
+}
+
+}  // namespace chime::doctor

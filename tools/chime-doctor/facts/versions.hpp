@@ -1,0 +1,32 @@
+// Versions as numbers, to be compared: "580.76.05" is {580, 76, 5}.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/chime-doctor/root.hpp"
+
+namespace chime::doctor {
+
+using Version = std::vector<int>;
+
+// The first dotted number of `text`; empty if there is none.
+Version version_in(const std::string& text);
+std::string text_of(const Version& version);
+
+// Of the running kernel.
+Version kernel_version(const Root& root);
+
+// Of nvidia.ko, by /proc/driver/nvidia/version; empty if it is not loaded.
+struct NvidiaModule {
+  std::string version;
+  bool is_open = false;
+};
+std::optional<NvidiaModule> nvidia_module(const Root& root);
+
+// The versions of a library that the system's folders have, by the files that the links of `soname`
+// lead to: libcuda.so.1 -> libcuda.so.580.76.05.
+std::vector<std::string> library_versions(const std::string& soname, const Root& root);
+
+}  // namespace chime::doctor

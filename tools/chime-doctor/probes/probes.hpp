@@ -1,0 +1,65 @@
+// What no file tells: libraries that load, drivers that answer, limits of a file system. Gathered
+// in one place, so that a check depends on a machine's files and on these values alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/chime-doctor/root.hpp"
+
+namespace chime::doctor {
+
+// Of one GPU, as the driver tells.
+struct GpuAttributes {
+  std::string name;
+  bool has_rdma = false;      // GPU_DIRECT_RDMA_SUPPORTED
+  bool has_dma_buf = false;   // DMA_BUF_SUPPORTED
+  bool has_vmm_rdma = false;  // GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+  bool keeps_order = false;   // GPU_DIRECT_RDMA_WRITES_ORDERING: for its own kernels at least
+};
+
+struct CudaAnswers {
+  std::string why_not;                        // empty: the driver works
+  int version = 0;                            // the newest CUDA that it runs: 12040 is 12.4
+  std::map<std::string, GpuAttributes> gpus;  // by PCI address
+};
+
+struct FabricAnswers {
+  std::string why_not;
+  std::vector<std::string> providers;
+};
+
+struct Room {
+  std::uint64_t bytes = 0, free = 0;
+};
+
+struct Interface {
+  std::string name;
+  bool is_up = false;
+  std::vector<std::string> addresses;
+};
+
+struct Probes {
+  std::optional<CudaAnswers> cuda;                          // absent: no GPU, not asked
+  std::map<std::string, std::string> why_no_devx;           // by NIC; empty text: works
+  std::string why_no_rdma_core, why_no_pmix, why_no_hwloc;  // empty: loads
+  std::optional<FabricAnswers> fabric;
+  std::optional<Room> shared_memory;  // /dev/shm
+  unsigned processors = 1;
+  bool has_all_config = true;  // may read PCI devices' whole configuration: root
+  std::optional<std::vector<Interface>> interfaces;
+  std::map<std::string, std::string> environment;  // CHIME_*, LD_LIBRARY_PATH, PATH
+  std::vector<std::string> late;                   // did not answer in time
+};
+
+// Of this machine. Each library and driver is asked in a thread of its own, and what has not
+// answered after a second and a half is late.
+Probes gather_probes(const Root& root);
+
+// Those that were written beside a recorded tree, in its file /probes.json.
+Probes read_probes(const Root& root);
+
+}  // namespace chime::doctor

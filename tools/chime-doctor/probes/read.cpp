@@ -1,0 +1,55 @@
+// Answers that were recorded beside a tree.
+#include <nlohmann/json.hpp>
+
+#include "tools/chime-doctor/probes/probes.hpp"
+
+namespace chime::doctor {
+namespace {
+
+using nlohmann::json;
+
+CudaAnswers cuda_of(const json& recorded) {
+  CudaAnswers cuda{recorded.value("why_not", ""), recorded.value("version", 0), {}};
+  const json gpus = recorded.value("gpus", json::object());
+  for (const auto& [address, gpu] : gpus.items())
+    cuda.gpus[address] = {gpu.value("name", ""), gpu.value("rdma", false),
+                          gpu.value("dma_buf", false), gpu.value("vmm_rdma", false),
+                          gpu.value("keeps_order", false)};
+  return cuda;
+}
+
+std::vector<Interface> interfaces_of(const json& recorded) {
+  std::vector<Interface> all;
+  for (const json& one : recorded)
+    all.push_back({one.value("name", ""), one.value("up", true),
+                   one.value("addresses", std::vector<std::string>())});
+  return all;
+}
+
+}  // namespace
+
+Probes read_probes(const Root& root) {
+  const json recorded = json::parse(root.text("/probes.json").value_or("{}"));
+  using Texts = std::map<std::string, std::string>;
+  Probes probes;
+  if (recorded.contains("cuda")) probes.cuda = cuda_of(recorded["cuda"]);
+  probes.why_no_devx = recorded.value("why_no_devx", Texts());
+  probes.why_no_rdma_core = recorded.value("why_no_rdma_core", "");
+  probes.why_no_pmix = recorded.value("why_no_pmix", "");
+  probes.why_no_hwloc = recorded.value("why_no_hwloc", "");
+  if (recorded.contains("fabric"))
+    probes.fabric =
+        FabricAnswers{recorded["fabric"].value("why_not", ""),
+                      recorded["fabric"].value("providers", std::vector<std::string>())};
+  if (recorded.contains("shared_memory"))
+    probes.shared_memory = Room{recorded["shared_memory"].value("bytes", std::uint64_t{0}),
+                                recorded["shared_memory"].value("free", std::uint64_t{0})};
+  probes.processors = recorded.value("processors", 1u);
+  probes.has_all_config = recorded.value("has_all_config", true);
+  if (recorded.contains("interfaces")) probes.interfaces = interfaces_of(recorded["interfaces"]);
+  probes.environment = recorded.value("environment", Texts());
+  probes.late = recorded.value("late", std::vector<std::string>());
+  return probes;
+}
+
+}  // namespace chime::doctor

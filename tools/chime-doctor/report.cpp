@@ -1,0 +1,75 @@
+#include "tools/chime-doctor/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace chime::doctor {
+namespace {
+
+const char* name_of(Level level) {
+  switch (level) {
+    case Level::kOk:
+      return "ok";
+    case Level::kWarning:
+      return "warning";
+    case Level::kWrong:
+      break;
+  }
+  return "wrong";
+}
+
+std::string line_of(const Finding& finding) {
+  std::string line = fmt::format("  {:<8} {}{}: {}\n", name_of(finding.level), finding.what,
+                                 finding.where.empty() ? "" : " of " + finding.where, finding.seen);
+  if (!finding.mend.empty()) line += fmt::format("           mend: {}\n", finding.mend);
+  return line;
+}
+
+std::string summary_of(const std::vector<Subject>& report, bool all) {
+  return fmt::format("{} wrong, {} warnings, {} ok{}\n", how_many(report, Level::kWrong),
+                     how_many(report, Level::kWarning), how_many(report, Level::kOk),
+                     all ? "" : " (--all shows these)");
+}
+
+nlohmann::ordered_json object_of(const char* subject, const Finding& finding) {
+  nlohmann::ordered_json object{{"subject", subject},
+                                {"level", name_of(finding.level)},
+                                {"what", finding.what},
+                                {"where", finding.where},
+                                {"seen", finding.seen}};
+  if (!finding.mend.empty()) object["mend"] = finding.mend;
+  return object;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<Subject>& report, bool all) {
+  std::string text;
+  for (const Subject& subject : report) {
+    std::string lines;
+    for (const Finding& finding : subject.findings)
+      if (all || finding.level != Level::kOk) lines += line_of(finding);
+    if (!lines.empty()) text += fmt::format("{}\n{}\n", subject.title, lines);
+  }
+  return text + summary_of(report, all);
+}
+
+std::string json_of(const std::vector<Subject>& report) {
+  nlohmann::ordered_json object{{"wrong", how_many(report, Level::kWrong)},
+                                {"warnings", how_many(report, Level::kWarning)},
+                                {"findings", nlohmann::ordered_json::array()}};
+  for (const Subject& subject : report)
+    for (const Finding& finding : subject.findings)
+      object["findings"].push_back(object_of(subject.title, finding));
+  return object.dump(2) + "\n";
+}
+
+int how_many(const std::vector<Subject>& report, Level level) {
+  int count = 0;
+  for (const Subject& subject : report)
+    for (const Finding& finding : subject.findings) count += finding.level == level;
+  return count;
+}
+
+}  // namespace chime::doctor

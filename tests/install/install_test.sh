@@ -39,3 +39,4 @@ done
 timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
 timeout 60 "$prefix/bin/chime-info" --variables >"$scratch/info.txt"
 grep -q CHIME_SYMMETRIC_SIZE "$scratch/info.txt" || { echo "chime-info does not list the variables"; exit 1; }
+timeout 60 "$prefix/bin/chime-doctor" --version || { echo "chime-doctor does not start"; exit 1; }

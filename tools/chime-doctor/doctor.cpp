@@ -50,7 +50,7 @@ void diagnose_and_exit(const Options& options) {
       {"Launchers", check_launch(machine)}, {"Network", check_network(machine)},
       {"Chime", check_chime(machine)},
   };
-  const std::string text = options.as_json ? json_of(report) : text_of(report, options.all);
+  const std::string text = options.as_json ? json_of(report) : text_of(report, options.is_brief);
   std::fputs(text.c_str(), stdout);
   std::fflush(nullptr);
   std::_Exit(how_many(report, Level::kWrong) > 0 ? 1 : 0);

@@ -8,7 +8,7 @@ namespace chime::doctor {
 struct Options {
   std::string root = "";  // a recorded tree; empty: this machine
   bool as_json = false;   // one object instead of text
-  bool all = false;       // lines that are ok, too
+  bool is_brief = false;  // without the lines that are ok
 };
 
 // Prints the report and ends the process, with exit code 1 if something is wrong. A driver that is

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   CLI::App app("Checks this machine for GPUDirect, RDMA NICs and launchers.", "chime-doctor");
   chime::doctor::Options options;
   app.add_flag("--json", options.as_json, "one JSON object instead of text");
-  app.add_flag("--all", options.all, "lines that are ok, too");
+  app.add_flag("--brief", options.is_brief, "without the lines that are ok");
   app.add_option("--root", options.root, "a recorded tree of files instead of this machine's")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);

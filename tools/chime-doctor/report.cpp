@@ -26,10 +26,10 @@ std::string line_of(const Finding& finding) {
   return line;
 }
 
-std::string summary_of(const std::vector<Subject>& report, bool all) {
+std::string summary_of(const std::vector<Subject>& report, bool is_brief) {
   return fmt::format("{} wrong, {} warnings, {} ok{}\n", how_many(report, Level::kWrong),
                      how_many(report, Level::kWarning), how_many(report, Level::kOk),
-                     all ? "" : " (--all shows these)");
+                     is_brief ? " (not shown)" : "");
 }
 
 nlohmann::ordered_json object_of(const char* subject, const Finding& finding) {
@@ -44,15 +44,15 @@ nlohmann::ordered_json object_of(const char* subject, const Finding& finding) {
 
 }  // namespace
 
-std::string text_of(const std::vector<Subject>& report, bool all) {
+std::string text_of(const std::vector<Subject>& report, bool is_brief) {
   std::string text;
   for (const Subject& subject : report) {
     std::string lines;
     for (const Finding& finding : subject.findings)
-      if (all || finding.level != Level::kOk) lines += line_of(finding);
+      if (!is_brief || finding.level != Level::kOk) lines += line_of(finding);
     if (!lines.empty()) text += fmt::format("{}\n{}\n", subject.title, lines);
   }
-  return text + summary_of(report, all);
+  return text + summary_of(report, is_brief);
 }
 
 std::string json_of(const std::vector<Subject>& report) {

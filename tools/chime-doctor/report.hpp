@@ -13,7 +13,7 @@ struct Subject {
   Findings findings;
 };
 
-std::string text_of(const std::vector<Subject>& report, bool all);
+std::string text_of(const std::vector<Subject>& report, bool is_brief);
 std::string json_of(const std::vector<Subject>& report);
 
 int how_many(const std::vector<Subject>& report, Level level);

@@ -1,7 +1,7 @@
 // chime-info: version, build, devices, launcher, limits, and the environment variables that are
 // set; with --variables every one, with its default, its current value and a sentence; with --proxy
-// what the proxies of running PEs have done. Exit code 1 if a variable has a value that Chime
-// refuses, or there is no proxy.
+// what the proxies of running PEs have done; with --doctor what is wrong with this machine. Exit
+// code 1 if a variable has a value that Chime refuses, there is no proxy, or something is wrong.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -2,6 +2,7 @@
 the healthy report is seen failing by some fault."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -10,10 +11,11 @@ import tempfile
 import trees
 
 MOST_SECONDS = 20  # for one run, on a machine that does more
+QUICK = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of small files: 1 s in memory, 15 s on a disk
 
 
 def report_of(doctor, lines):
-    with tempfile.TemporaryDirectory(prefix="chime-doctor-") as folder:
+    with tempfile.TemporaryDirectory(prefix="chime-doctor-", dir=QUICK) as folder:
         tree = trees.Tree(folder)
         for some in lines:
             tree.put(some)

@@ -36,10 +36,11 @@ std::optional<Finding> locked_memory_finding(const Machine& machine) {
   const std::uint64_t heap = machine.settings.symmetric_bytes;
   if (*bytes > heap) return ok("locked memory", "", seen);
   if (!has_nic) return ok("locked memory", "", seen + "; there is no NIC that pins memory");
-  return Finding{Level::kWrong, "locked memory", "",
-                 fmt::format("{}: a NIC cannot register a heap of {} MiB", seen, heap >> 20),
-                 "ulimit -l unlimited; '* - memlock unlimited' in /etc/security/limits.conf; "
-                 "LimitMEMLOCK=infinity for slurmd"};
+  return Finding{
+      Level::kWrong, "locked memory", "",
+      fmt::format("{}: a NIC cannot register a heap of {} MiB", seen, heap >> 20),
+      "ulimit -l unlimited; '* - memlock unlimited' in /etc/security/limits.conf; services: "
+      "LimitMEMLOCK=infinity; Slurm: PropagateResourceLimitsExcept=MEMLOCK"};
 }
 
 // chime-run wants 16 and 4 for each PE (tools/chime-run/main.cpp): with 80 it starts 16 PEs. A PE

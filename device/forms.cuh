@@ -14,6 +14,7 @@
 #include "chime/device/coll/reduce.cuh"
 #include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
+#include "chime/device/coll/timed.cuh"
 #include "chime/device/coll/uneven.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"

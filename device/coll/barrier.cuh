@@ -55,13 +55,21 @@ CHIME_DEVICE bool announce_arrival(const Context& ctx, Meeting meeting, Announce
   return false;
 }
 
+// The bound of a wait of the call, which asks at each look: a deadline of the call's own has
+// passed, or is none yet.
+CHIME_DEVICE std::uint64_t timeout_of_wait(const Context& ctx, Meeting meeting) {
+  const std::uint64_t deadline_ns = meeting.area(ctx).deadline_ns;
+  if (deadline_ns == 0) return ctx.pe.wait_timeout_ns;
+  return exec::clock_ns() >= deadline_ns ? 1 : 0;
+}
+
 // The wait for the arrival of the PE before this one.
 CHIME_DEVICE Wait wait_for_arrival(const Context& ctx, Meeting meeting) {
   return {.operation = meeting.operation(),
           .address = meeting.flag(ctx),
           .expected = meeting.area(ctx).epoch,
           .pe = pe_before(team_of(ctx, meeting.handle), meeting.round()),
-          .timeout_ns = ctx.pe.wait_timeout_ns};
+          .timeout_ns = timeout_of_wait(ctx, meeting)};
 }
 
 // The channel by which a lane sends to a PE, if it is open; null where stores reach the PE.
@@ -104,9 +112,30 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_meeting(const Context& ctx, std::int32_t ha
   return -1;
 }
 
-CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, WaitResult result) {
-  record_wait(ctx, wait_for_arrival(ctx, meeting), result, order::observe(meeting.flag(ctx)));
+// The call ends because a wait of it did, which is recorded. If a bound of the call's own is over,
+// its caller learns so by the status alone. (The job may be aborted by a timeout of another PE's.)
+CHIME_DEVICE void end_by_wait(const Context& ctx, Meeting meeting, const Wait& wait,
+                              const WaitResult& result, std::uint64_t seen) {
+  if (result.status == CHIMEX_ERR_TIMEOUT && is_over(ctx, meeting) && !abort_is_raised(ctx)) {
+    meeting.area(ctx).deadline_ns = kWasOver;
+  } else {
+    record_wait(ctx, wait, result, seen);
+  }
   end_meetings(ctx, meeting, result.status, result.pe);
+}
+
+// By all members of the group: what a call returns that failed after it had begun. Leaves, as
+// CHIME_ON_ERROR says, unless the bound was the call's own.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE int leave_failed(const Context& ctx, Group g, Meeting meeting) {
+  if (g.any(g.is_leader() && was_over(ctx, meeting))) return CHIMEX_ERR_TIMEOUT;
+  leave(ctx);
+  return CHIMEX_ERR_ABORTED;
+}
+
+CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, WaitResult result) {
+  end_by_wait(ctx, meeting, wait_for_arrival(ctx, meeting), result,
+              order::observe(meeting.flag(ctx)));
 }
 
 CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
@@ -167,9 +196,10 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
   return operation == Operation::kBarrierAll || operation == Operation::kBarrier;
 }
 
-// Whether they have met, the same for all members of the group. If not, the failure is recorded.
+// By all members of the group: the status of a call that meets. What it failed by is recorded, but
+// where the bound was the call's own.
 template <class Group>
-CHIME_DEVICE bool meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
+CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
   if (is_barrier(operation)) quiet_together(ctx, g);
   bool failed = false;
@@ -178,9 +208,7 @@ CHIME_DEVICE bool meet(const Context& ctx, Group g, std::int32_t team, Operation
     failed = !disseminate(ctx, Meeting(team, operation));
     if (!failed) settle_words(ctx);
   }
-  if (!g.any(failed)) return true;
-  leave(ctx);
-  return false;
+  return g.any(failed) ? leave_failed(ctx, g, Meeting(team, operation)) : CHIMEX_OK;
 }
 
 }  // namespace detail

@@ -157,17 +157,16 @@ CHIME_DEVICE bool end_exchange(const Context& ctx, Group g, Meeting meeting, boo
 template <class Group, class Act>
 CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call, Act act) {
   need_filled(ctx);
-  int status = record_refusal(ctx, g.is_leader(), call);
-  if (status == CHIMEX_OK) {
-    const Meeting meeting(call.team, call.operation);
-    status = CHIMEX_ERR_ABORTED;
-    if (begin_exchange(ctx, g, meeting)) {
-      const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
-      if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
-    }
+  if (const int refusal = record_refusal(ctx, g.is_leader(), call); refusal != CHIMEX_OK) {
+    leave(ctx);
+    return refusal;
   }
-  leave(ctx);
-  return status;
+  const Meeting meeting(call.team, call.operation);
+  if (begin_exchange(ctx, g, meeting)) {
+    const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
+    if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
+  }
+  return leave_failed(ctx, g, meeting);
 }
 
 }  // namespace chime::detail

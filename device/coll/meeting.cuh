@@ -52,6 +52,22 @@ CHIME_DEVICE std::uint64_t next_epoch(const Context& ctx, Meeting meeting) {
   return number_after(ctx, meeting, meeting.area(ctx).epoch);
 }
 
+// ---- A bound of the call's own ------------------------------------------------------------------
+
+// In place of a time: the call has no bound; it was over.
+inline constexpr std::uint64_t kNever = ~std::uint64_t{0}, kWasOver = 1;
+
+CHIME_DEVICE bool is_over(const Context& ctx, Meeting meeting) {
+  const std::uint64_t deadline_ns = meeting.area(ctx).deadline_ns;
+  return deadline_ns != 0 && exec::clock_ns() >= deadline_ns;
+}
+// By the leader.
+CHIME_DEVICE bool was_over(const Context& ctx, Meeting meeting) {
+  return meeting.area(ctx).deadline_ns == kWasOver;
+}
+
+// ---- Why a team meets no more -------------------------------------------------------------------
+
 // The team meets no more. Relaxed: only this PE's threads read it, and it stands for ever.
 CHIME_DEVICE void end_meetings(const Context& ctx, Meeting meeting, int status, int pe) {
   exec::atomic_cas<exec::Order::kRelaxed, exec::Scope::kSystem>(

@@ -148,14 +148,13 @@ CHIME_DEVICE Wait wait_for_message(const Context& ctx, Meeting meeting, unsigned
           .address = arrival_of(ctx, meeting.handle, rank),
           .expected = meeting.area(ctx).round,
           .pe = pe_of(team_of(ctx, meeting.handle), rank),
-          .timeout_ns = ctx.pe.wait_timeout_ns};
+          .timeout_ns = timeout_of_wait(ctx, meeting)};
 }
 
 CHIME_DEVICE_OUT_OF_LINE void fail_to_hear(const Context& ctx, Meeting meeting, unsigned rank,
                                            WaitResult result) {
-  record_wait(ctx, wait_for_message(ctx, meeting, rank), result,
+  end_by_wait(ctx, meeting, wait_for_message(ctx, meeting, rank), result,
               order::observe(arrival_of(ctx, meeting.handle, rank)));
-  end_meetings(ctx, meeting, result.status, result.pe);
 }
 
 // By the leader: until member `rank` has sent in this round, as `words` words (0: as none) or with

@@ -39,18 +39,21 @@ CHIME_DEVICE const abi::Team* team_or_fail(const Context& ctx, Operation operati
   return found;
 }
 
-// By all members of the group: the status that the call returns. Why a meeting failed is in the
-// record, not in the status.
+// By all members of the group: the status that the call returns.
 template <class Group>
 CHIME_DEVICE int meet_in(const Context& ctx, Group g, chime_team_t team, Operation operation) {
   need_filled(ctx);
-  if (find_team(ctx, team) != nullptr) {
-    return meet(ctx, g, team, operation) ? CHIMEX_OK : CHIMEX_ERR_ABORTED;
-  }
+  if (find_team(ctx, team) != nullptr) return meet(ctx, g, team, operation);
   const Failure refusal = team_refusal(operation, team);
   if (g.is_leader()) record(ctx, refusal);
   leave(ctx);
   return refusal.status;
+}
+// The same out of line, for a kernel that does more than meet.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE int meet_apart(const Context& ctx, Group g, chime_team_t team,
+                                        Operation operation) {
+  return meet_in(ctx, g, team, operation);
 }
 
 }  // namespace detail

@@ -13,7 +13,7 @@ BEHIND = re.compile(r"chimex?_host_")  # what inline functions of the headers ca
 CHAPTER = re.compile(r"^// ---- (.*?)(?: \([^)]*\))? -+$")
 # The chapter of chime_device.cuh that has a family's contract, by the first pattern that the operation matches.
 CHAPTERS = ((r"_on_stream$", None), (r"atomic_", "Atomics"), (r"^signal_|_signal|^signal", "Signals"), (r"wait_until|^test", "Waits and tests"),
-            (r"^i?(put|get)$|^p$|^g$", "Remote memory access"), (r"fence|quiet|flush", "Ordering"), (r"barrier|^(team_)?sync", "Barriers"),
+            (r"^i?(put|get)$|^p$|^g$", "Remote memory access"), (r"fence|quiet|flush", "Ordering"), (r"^(barrier|team_sync)_timeout", "Collectives"), (r"barrier|^(team_)?sync", "Barriers"),
             (r"^(broadcast|f?collect|alltoall)|reduce(scatter)?$|scan$", "Collectives"),
             (r"_pe$|_pes$|^ptr$|pe_status|^team_(ptr|lane)$", "Query"))
 

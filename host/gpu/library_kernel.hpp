@@ -71,9 +71,12 @@ struct SyncCall {
   std::uint32_t agreed_words = 0;  // of kTeamSplit; 0: they confirm that all have agreed
 };
 
-// A collective of a team that moves data. REQUIRES: collective_exists(request) (host/ops).
+// A collective of a team. REQUIRES: collective_exists(request) (host/ops).
 struct CollectCall {
   chime_collective_request request;
+  bool has_own_bound = false;
+  std::uint64_t timeout_ns = 0;     // the bound; 0: there is none
+  std::uint64_t* status = nullptr;  // memory that the host sees, too; null: the record is enough
 };
 
 // One atomic operation on `pe`'s word at symmetric address `word`.

@@ -343,6 +343,19 @@
 //   kernel does not reach fails alone.)
 // int chime_collectmem(...), chime_alltoallsmem(...), chimex_alltoallvmem(...): of bytes.
 //
+// int chimex_{broadcast,fcollect,alltoall,collect,alltoalls,alltoallv}mem_timeout(...,
+//                                                                        uint64_t timeout_ns)
+// int chimex_{barrier,team_sync}_timeout(chime_team_t team, uint64_t timeout_ns)
+//   The same with a bound of the call's own in place of CHIME_TIMEOUT. Not on streams.
+//   timeout_ns  in nanoseconds, for the waits for other members; 0: none, and on GPUs other calls
+//               of the host that take a kernel wait behind it
+//   returns     CHIMEX_ERR_TIMEOUT if a member had not come by then. That is reported nowhere, and
+//               a kernel goes on, whatever CHIME_ON_ERROR says. All later calls of the team fail,
+//               and name the member.
+//   Members may have different bounds, or call the plain form; but on GPUs, a barrier or sync of
+//   CHIME_TEAM_WORLD by the host meets calls of the same form alone. In kernels, chime::within(ctx,
+//   group, team, timeout_ns, call) bounds any collective that `call()` makes.
+//
 //   All members call, with the same n, root, type and operation, each by one caller at a time in a
 //   lane. `dst` is symmetric; before the first member calls, it is ready on all of them. When a
 //   call returns, this PE's `dst` is complete and its `src` may be written again; other members may

@@ -366,6 +366,44 @@
       chime::on_host::collective(chime::on_host::request_to_move_counted(                          \
           team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, 1)))
 
+// With a bound of the call's own.
+#define CHIME_TIMED_COLLECTIVE_ROWS(ROW)                                                           \
+  ROW(int, chimex_, barrier_timeout, (chime_team_t team, uint64_t timeout_ns),                     \
+      team_barrier_timeout, (team, timeout_ns),                                                    \
+      chime::on_host::meet_within(timeout_ns, CHIME_COLLECTIVE_BARRIER, team))                     \
+  ROW(int, chimex_, team_sync_timeout, (chime_team_t team, uint64_t timeout_ns),                   \
+      team_sync_timeout, (team, timeout_ns),                                                       \
+      chime::on_host::meet_within(timeout_ns, CHIME_COLLECTIVE_SYNC, team))                        \
+  ROW(int, chimex_, broadcastmem_timeout,                                                          \
+      (chime_team_t team, void* dst, const void* src, size_t n, int root, uint64_t timeout_ns),    \
+      broadcastmem_timeout, (team, dst, src, n, root, timeout_ns),                                 \
+      chime::on_host::move_within(timeout_ns, CHIME_COLLECTIVE_BROADCAST, team, dst, src, n, root))\
+  ROW(int, chimex_, fcollectmem_timeout,                                                           \
+      (chime_team_t team, void* dst, const void* src, size_t n, uint64_t timeout_ns),              \
+      fcollectmem_timeout, (team, dst, src, n, timeout_ns),                                        \
+      chime::on_host::move_within(timeout_ns, CHIME_COLLECTIVE_FCOLLECT, team, dst, src, n, 0))    \
+  ROW(int, chimex_, alltoallmem_timeout,                                                           \
+      (chime_team_t team, void* dst, const void* src, size_t n, uint64_t timeout_ns),              \
+      alltoallmem_timeout, (team, dst, src, n, timeout_ns),                                        \
+      chime::on_host::move_within(timeout_ns, CHIME_COLLECTIVE_ALLTOALL, team, dst, src, n, 0))    \
+  ROW(int, chimex_, collectmem_timeout,                                                            \
+      (chime_team_t team, void* dst, const void* src, size_t n, uint64_t timeout_ns),              \
+      collectmem_timeout, (team, dst, src, n, timeout_ns),                                         \
+      chime::on_host::move_within(timeout_ns, CHIME_COLLECTIVE_COLLECT, team, dst, src, n, 0))     \
+  ROW(int, chimex_, alltoallsmem_timeout,                                                          \
+      (chime_team_t team, void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,  \
+       size_t n, uint64_t timeout_ns),                                                             \
+      alltoallsmem_timeout, (team, dst, src, dst_stride, src_stride, n, timeout_ns),               \
+      chime::on_host::collective_within(timeout_ns, chime::on_host::request_to_move_strided(       \
+          team, dst, src, dst_stride, src_stride, n, 1)))                                          \
+  ROW(int, chimex_, alltoallvmem_timeout,                                                          \
+      (chime_team_t team, void* dst, size_t* dst_counts, const size_t* dst_offsets,                \
+       const void* src, const size_t* src_counts, const size_t* src_offsets, uint64_t timeout_ns), \
+      alltoallvmem_timeout,                                                                        \
+      (team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, timeout_ns),              \
+      chime::on_host::collective_within(timeout_ns, chime::on_host::request_to_move_counted(       \
+          team, dst, dst_counts, dst_offsets, src, src_counts, src_offsets, 1)))
+
 #define CHIME_SCAN_ROWS(NAME, T, ROW)                                                              \
   ROW(int, chime_, NAME##_sum_inscan, (chime_team_t team, T* dst, const T* src, size_t n),         \
       inscan<chime::Sum>, (team, dst, src, n),                                                     \
@@ -602,6 +640,7 @@
 #define CHIME_FOR_OWN_COLLECTIVES(ROW)                   \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_OWN_MOVE_ROWS, ROW)   \
   CHIME_OWN_MOVE_MEM_ROWS(ROW)                           \
+  CHIME_TIMED_COLLECTIVE_ROWS(ROW)                       \
   CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_SCAN_ROWS, ROW) \
   CHIME_FOR_PAIR_TYPES(CHIME_MAXLOC_ROWS, ROW)
 #define CHIME_FOR_NVSHMEM_GROUP_OPERATIONS(ROW) \

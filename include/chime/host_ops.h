@@ -128,7 +128,10 @@ enum {
   CHIME_COLLECTIVE_EXSCAN = 6,
   CHIME_COLLECTIVE_COLLECT = 7,
   CHIME_COLLECTIVE_ALLTOALLS = 8,
-  CHIME_COLLECTIVE_ALLTOALLV = 9
+  CHIME_COLLECTIVE_ALLTOALLV = 9,
+  // Without data, and with a bound of the call's own.
+  CHIME_COLLECTIVE_BARRIER = 10,
+  CHIME_COLLECTIVE_SYNC = 11
 };
 enum {
   CHIME_REDUCE_SUM = 0,
@@ -169,6 +172,10 @@ typedef struct chime_collective_request {
 
 // Returns a chimex_status.
 CHIME_EXPORT int chime_host_collective(const chime_collective_request* request);
+// The same, bounded by `timeout_ns` (0: not at all): CHIMEX_ERR_TIMEOUT, which is no error of the
+// thread's.
+CHIME_EXPORT int chime_host_collective_timeout(const chime_collective_request* request,
+                                               uint64_t timeout_ns);
 // The same when the stream gets there; the status says whether it was accepted.
 CHIME_EXPORT int chime_host_collective_on_stream(const chime_collective_request* request,
                                                  chimex_stream_t stream);

@@ -162,6 +162,16 @@ inline int collective(const chime_collective_request& request) {
 inline int collective_on_stream(const chime_collective_request& request, chimex_stream_t stream) {
   return chime_host_collective_on_stream(&request, stream);
 }
+inline int collective_within(std::uint64_t timeout_ns, const chime_collective_request& request) {
+  return chime_host_collective_timeout(&request, timeout_ns);
+}
+inline int move_within(std::uint64_t timeout_ns, int kind, chime_team_t team, void* dst,
+                       const void* src, std::size_t bytes, int root) {
+  return collective_within(timeout_ns, request_to_move(kind, team, dst, src, bytes, 1, root));
+}
+inline int meet_within(std::uint64_t timeout_ns, int kind, chime_team_t team) {
+  return move_within(timeout_ns, kind, team, nullptr, nullptr, 0, 0);
+}
 
 // 16 bits of another format than half's; device/forms.cuh says of which type.
 template <class T>

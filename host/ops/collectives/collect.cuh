@@ -9,15 +9,17 @@
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
 #include "chime/device/coll/strided.cuh"
+#include "chime/device/coll/team.cuh"
+#include "chime/device/coll/timed.cuh"
 #include "chime/device/coll/uneven.cuh"
 #include "host/gpu/library_kernel.hpp"
 
 namespace chime::host {
 
 inline constexpr Operation kCollectives[] = {
-    Operation::kBroadcast,     Operation::kFcollect, Operation::kAlltoall, Operation::kReduce,
-    Operation::kReducescatter, Operation::kInscan,   Operation::kExscan,   Operation::kCollect,
-    Operation::kAlltoalls,     Operation::kAlltoallv};
+    Operation::kBroadcast,     Operation::kFcollect,  Operation::kAlltoall, Operation::kReduce,
+    Operation::kReducescatter, Operation::kInscan,    Operation::kExscan,   Operation::kCollect,
+    Operation::kAlltoalls,     Operation::kAlltoallv, Operation::kBarrier,  Operation::kTeamSync};
 
 // For a call that does not exist, that of some other one.
 inline unsigned kind_of(const chime_collective_request& request) {
@@ -37,7 +39,7 @@ inline bool reduction_exists(const chime_collective_request& request) {
 }
 inline bool collective_exists(const chime_collective_request& request) {
   return chime::detail::is_element(static_cast<std::size_t>(request.bytes)) &&
-         request.kind >= CHIME_COLLECTIVE_BROADCAST && request.kind <= CHIME_COLLECTIVE_ALLTOALLV &&
+         request.kind >= CHIME_COLLECTIVE_BROADCAST && request.kind <= CHIME_COLLECTIVE_SYNC &&
          (!is_reduction(request) || reduction_exists(request));
 }
 
@@ -92,45 +94,53 @@ class CombineAsAsked {
   const int op_, element_, bytes_;
 };
 
-// By all members of the group. REQUIRES: collective_exists(request).
+// By all members of the group. Returns a chimex_status. REQUIRES: collective_exists(request).
 template <class Group>
-CHIME_DEVICE void collect(const Context& ctx, Group g, const chime_collective_request& request) {
+CHIME_DEVICE int collect(const Context& ctx, Group g, const chime_collective_request& request) {
   const std::size_t bytes = CHIME_BYTES(request.n, static_cast<std::size_t>(request.bytes));
   const chime::detail::Reduction all = {static_cast<std::byte*>(request.dst),
                                         static_cast<const std::byte*>(request.src), request.n};
   switch (request.kind) {
     case CHIME_COLLECTIVE_BROADCAST:
-      broadcastmem(ctx, g, request.team, request.dst, request.src, bytes, request.root);
-      return;
+      return broadcastmem(ctx, g, request.team, request.dst, request.src, bytes, request.root);
     case CHIME_COLLECTIVE_FCOLLECT:
-      fcollectmem(ctx, g, request.team, request.dst, request.src, bytes);
-      return;
+      return fcollectmem(ctx, g, request.team, request.dst, request.src, bytes);
     case CHIME_COLLECTIVE_ALLTOALL:
-      alltoallmem(ctx, g, request.team, request.dst, request.src, bytes);
-      return;
+      return alltoallmem(ctx, g, request.team, request.dst, request.src, bytes);
     case CHIME_COLLECTIVE_REDUCE:
-      chime::detail::reduce_by(ctx, g, request.team, CombineAsAsked(request), all);
-      return;
+      return chime::detail::reduce_by(ctx, g, request.team, CombineAsAsked(request), all);
     case CHIME_COLLECTIVE_INSCAN:
     case CHIME_COLLECTIVE_EXSCAN:
-      chime::detail::scan_by(ctx, g, request.team, CombineAsAsked(request), all,
-                             request.kind == CHIME_COLLECTIVE_INSCAN);
-      return;
+      return chime::detail::scan_by(ctx, g, request.team, CombineAsAsked(request), all,
+                                    request.kind == CHIME_COLLECTIVE_INSCAN);
     case CHIME_COLLECTIVE_COLLECT:
-      collectmem(ctx, g, request.team, request.dst, request.src, bytes);
-      return;
+      return collectmem(ctx, g, request.team, request.dst, request.src, bytes);
     case CHIME_COLLECTIVE_ALLTOALLS:
-      alltoallsmem(ctx, g, request.team, request.dst, request.src, request.dst_stride,
-                   request.src_stride, request.n, static_cast<std::size_t>(request.bytes));
-      return;
+      return alltoallsmem(ctx, g, request.team, request.dst, request.src, request.dst_stride,
+                          request.src_stride, request.n, static_cast<std::size_t>(request.bytes));
     case CHIME_COLLECTIVE_ALLTOALLV:
-      alltoallvmem(ctx, g, request.team, request.dst, request.dst_counts, request.dst_offsets,
-                   request.src, request.src_counts, request.src_offsets,
-                   static_cast<std::size_t>(request.bytes));
-      return;
+      return alltoallvmem(ctx, g, request.team, request.dst, request.dst_counts,
+                          request.dst_offsets, request.src, request.src_counts, request.src_offsets,
+                          static_cast<std::size_t>(request.bytes));
+    case CHIME_COLLECTIVE_BARRIER:
+      return chime::detail::meet_apart(ctx, g, request.team, Operation::kBarrier);
+    case CHIME_COLLECTIVE_SYNC:
+      return chime::detail::meet_apart(ctx, g, request.team, Operation::kTeamSync);
     default:
-      chime::detail::reducescatter_by(ctx, g, request.team, CombineAsAsked(request), all);
+      return chime::detail::reducescatter_by(ctx, g, request.team, CombineAsAsked(request), all);
   }
+}
+
+// The same with the call's bound. Not by within(): there is one copy of collect().
+template <class Group>
+CHIME_DEVICE int collect(const Context& ctx, Group g, const CollectCall& call) {
+  const chime_team_t team = call.request.team;
+  const bool sets_bound = call.has_own_bound && g.is_leader();
+  if (sets_bound) chime::detail::begin_bound(ctx, team, call.timeout_ns);
+  const int status = collect(ctx, g, call.request);
+  if (sets_bound) chime::detail::end_bound(ctx, team);
+  if (call.status != nullptr && g.is_leader()) *call.status = static_cast<std::uint64_t>(status);
+  return status;
 }
 
 }  // namespace chime::host

@@ -10,8 +10,8 @@ using namespace chime::host;  // NOLINT: this file only forwards
 extern "C" CHIME_KERNEL void chime_library_collect(const CHIME_GRID_CONSTANT Context ctx,
                                                    const CHIME_GRID_CONSTANT CollectCall call) {
   if (chime::exec::in_kernel()) {
-    collect(ctx, chime::Block{}, call.request);
+    collect(ctx, chime::Block{}, call);
   } else {
-    collect(ctx, chime::Thread{}, call.request);
+    collect(ctx, chime::Thread{}, call);
   }
 }

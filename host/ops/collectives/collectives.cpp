@@ -1,5 +1,5 @@
-// Collectives of the host that have data, in the calling thread (chime/host_ops.h). Those on
-// streams: stream.cpp.
+// Collectives of the host that have data, or a bound of their own, in the calling thread
+// (chime/host_ops.h). Those on streams: stream.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +28,28 @@ void check_is_reached(const Runtime& runtime, const char* what, const void* memo
                 fmt::format("kernels do not reach the {}, {}; take symmetric memory, or other "
                             "memory of the device",
                             what, fmt::ptr(memory)));
+}
+
+int collect_by_kernel(Runtime& runtime, CollectCall call) {
+  KernelCall kernel(runtime);
+  call.status = kernel.result();
+  kernel.run(LibraryKernel::kCollect, call);
+  return static_cast<int>(*kernel.result());
+}
+
+// That of the call is the status, too, where nothing is recorded: its own bound is over.
+int collect_now(const CollectCall& call) {
+  chime::exec::detail::tell_unseen_launch_errors();
+  const Operation operation = kCollectives[kind_of(call.request)];
+  int status = CHIMEX_OK;
+  const int failure = status_of(operation, [&] {
+    check_collective(ready_runtime(), call.request);
+    status = run(
+        operation, Checks::kAsTheJobSays,
+        [&](const Context& ctx) { return collect(ctx, Thread{}, call); },
+        [&](Runtime& runtime) { return collect_by_kernel(runtime, call); });
+  });
+  return failure == CHIMEX_OK ? status : failure;
 }
 
 }  // namespace
@@ -60,15 +82,10 @@ void check_collective(Runtime& runtime, const chime_collective_request& request)
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
 extern "C" int chime_host_collective(const chime_collective_request* request) {
-  chime::exec::detail::tell_unseen_launch_errors();
-  const chime::Operation operation = kCollectives[kind_of(*request)];
-  return status_of(operation, [=] {
-    check_collective(ready_runtime(), *request);
-    run(
-        operation, Checks::kAsTheJobSays,
-        [&](const chime::Context& ctx) { collect(ctx, chime::Thread{}, *request); },
-        [&](Runtime& runtime) {
-          KernelCall(runtime).run(LibraryKernel::kCollect, CollectCall{*request});
-        });
-  });
+  return collect_now({*request});
+}
+
+extern "C" int chime_host_collective_timeout(const chime_collective_request* request,
+                                             std::uint64_t timeout_ns) {
+  return collect_now({*request, true, timeout_ns});
 }

@@ -12,7 +12,8 @@ namespace chime::host {
 
 class KernelCall {
  public:
-  // Waits for the PE's other calls. Every kernel's wait is bounded.
+  // Waits for the PE's other calls. Every kernel's wait is bounded, but that of a collective whose
+  // caller has asked for no bound.
   explicit KernelCall(Runtime& runtime);
 
   // Returns when the kernel has ended. Throws what it recorded, as the host call's own failure.

@@ -27,7 +27,9 @@ struct alignas(128) SyncArea {
   std::uint64_t round;
   std::uint64_t turn;
   std::uint64_t call;  // what a call tells the other members of itself; owner: likewise
-  std::uint32_t reserved[20];
+  // When the call ends that has a bound of its own; else 0. Owner: likewise.
+  std::uint64_t deadline_ns;
+  std::uint32_t reserved[18];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];

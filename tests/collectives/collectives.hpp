@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "support/typed.hpp"
@@ -45,6 +46,13 @@ A in_a_tree(std::vector<A> values, Apply apply) {
     values = next;
   }
   return values[0];
+}
+
+// CHIME_TIMEOUT, of which facts about it wait some; 0: it is longer than a test may wait.
+inline unsigned short_timeout_s() {
+  const char* const timeout = std::getenv("CHIME_TIMEOUT");
+  const int seconds = timeout == nullptr ? 0 : std::atoi(timeout);
+  return seconds > 0 && seconds <= 5 ? static_cast<unsigned>(seconds) : 0;
 }
 
 // A team may have members that this PE is not one of. All PEs go through the same teams.

@@ -1,5 +1,7 @@
 #include "tools/chime-doctor/doctor.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -30,11 +32,11 @@ host::Settings settings_of(const Probes& probes) {
   });
 }
 
-Machine machine_at(const std::string& folder) {
+Machine machine_at(const std::string& folder, std::chrono::milliseconds patience) {
   const char* const sysfs = folder.empty() ? std::getenv("SYSFS_PATH") : nullptr;
   const bool is_path = sysfs != nullptr && *sysfs == '/';
   Root root(folder.empty() ? "/" : folder, is_path ? sysfs : "/sys");
-  Probes probes = folder.empty() ? gather_probes(root) : read_probes(root);
+  Probes probes = folder.empty() ? gather_probes(root, patience) : read_probes(root);
   host::Settings settings = settings_of(probes);
   return {std::move(root), std::move(probes), std::move(settings)};
 }
@@ -42,7 +44,9 @@ Machine machine_at(const std::string& folder) {
 }  // namespace
 
 void diagnose_and_exit(const Options& options) {
-  const Machine machine = machine_at(options.root);
+  const auto patience =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options.patience_s * 1000));
+  const Machine machine = machine_at(options.root, patience);
   const std::vector<Subject> report = {
       {"GPU", check_driver(machine)},       {"GPU memory", check_gpu_memory(machine)},
       {"PCIe", check_pcie(machine)},        {"NIC", check_nics(machine)},

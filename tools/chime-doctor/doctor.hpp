@@ -6,9 +6,10 @@
 namespace chime::doctor {
 
 struct Options {
-  std::string root = "";  // a recorded tree; empty: this machine
-  bool as_json = false;   // one object instead of text
-  bool is_brief = false;  // without the lines that are ok
+  std::string root = "";    // a recorded tree; empty: this machine
+  bool as_json = false;     // one object instead of text
+  bool is_brief = false;    // without the lines that are ok
+  double patience_s = 1.5;  // how long drivers and libraries may take to answer
 };
 
 // Prints the report and ends the process, with exit code 1 if something is wrong. A driver that is

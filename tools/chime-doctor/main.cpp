@@ -12,6 +12,11 @@ int main(int argc, char** argv) {
   app.add_option("--root", options.root, "a recorded tree of files instead of this machine's")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--patience", options.patience_s,
+                 "how long drivers and libraries may take to answer")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
   app.set_version_flag("--version", "chime-doctor " CHIME_VERSION_TEXT);
   try {
     app.parse(argc, argv);

@@ -13,21 +13,18 @@ import tempfile
 import time
 
 DOCTOR, COMPILER, *SOFTNIC = sys.argv[1:]
-# The doctor waits 1.5 s for drivers. The rest is for a busy machine and for sanitizers.
-MOST_SECONDS = 6
+# Whether a library hangs is no question of how busy the machine is. The hanging one takes twice as long.
+PATIENCE = ["--patience", "30"]
 
 problems, skipped = [], []
 
 
 def lines_of(command, limit=None, **environment):
     """The lines that are not ok, as {(level, what): text}."""
-    began = time.monotonic()
     run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment},
                          preexec_fn=limit and (lambda: resource.setrlimit(*limit)))
     if not run.stdout.startswith("{"):
         return None
-    if time.monotonic() - began > MOST_SECONDS:
-        problems.append(f"{' '.join(command)} took {time.monotonic() - began:.1f} s")
     findings = json.loads(run.stdout)["findings"]
     return {(one["level"], one["what"]): one["seen"] for one in findings if one["level"] != "ok"}
 
@@ -37,12 +34,12 @@ def expect(name, before, after, *wanted):
         skipped.append(name)
         return
     new = set(after) - set(before)
-    if new != set(wanted):
+    if new != set(wanted) - set(before) or not set(wanted) <= set(after):  # the machine may have the fault already
         problems.append(f"{name}: wanted {sorted(wanted)}, and the report has {sorted(new)}: {after}")
 
 
 def with_doctor(*command):
-    return [*command, DOCTOR, "--json"]
+    return [*command, DOCTOR, "--json", *PATIENCE]
 
 
 def limits_and_variables(healthy):
@@ -81,9 +78,12 @@ def libraries(healthy, folder):
 def hanging_library(healthy, folder):
     source, place = folder / "slow.c", folder / "slow"
     place.mkdir()
-    source.write_text("#include <unistd.h>\n__attribute__((constructor)) static void hang(void) { sleep(20); }\n")
+    source.write_text("#include <unistd.h>\n__attribute__((constructor)) static void hang(void) { sleep(60); }\n")
     subprocess.run([COMPILER, "-shared", "-fPIC", "-o", str(place / "libfabric.so.1"), str(source)], check=True)
-    after = lines_of(with_doctor(), LD_LIBRARY_PATH=str(place))
+    began = time.monotonic()
+    after = lines_of([DOCTOR, "--json", "--patience", "5"], LD_LIBRARY_PATH=str(place))
+    if time.monotonic() - began > 30:
+        problems.append(f"a library that hangs keeps the doctor for {time.monotonic() - began:.1f} s")
     expect("a library that hangs", {**healthy, ("warning", "hwloc"): "", ("warning", "PMIx"): ""}, after, ("warning", "late answer"))
 
 

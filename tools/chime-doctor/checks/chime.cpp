@@ -46,9 +46,9 @@ Findings check_chime(const Machine& machine) {
     }
   }
   for (const std::string& late : machine.probes.late)
-    findings.push_back({Level::kWarning, "late answer", late, "none within 1.5 s, so not checked",
-                        "run chime-doctor again; for GPUs nvidia-smi -pm 1, for libraries "
-                        "LD_DEBUG=files"});
+    findings.push_back({Level::kWarning, "late answer", late, "none in time, so not checked",
+                        "chime-doctor --patience 30 waits longer; for GPUs nvidia-smi -pm 1, for "
+                        "libraries LD_DEBUG=files"});
   return findings;
 }
 

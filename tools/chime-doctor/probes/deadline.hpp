@@ -12,8 +12,6 @@
 
 namespace chime::doctor {
 
-constexpr auto kPatience = std::chrono::milliseconds(1500);
-
 // A question that is under way in a thread of its own. The thread is left behind where it is late.
 template <class Answer>
 class Question {

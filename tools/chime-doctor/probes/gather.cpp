@@ -56,8 +56,8 @@ bool has_gpu(const Root& root) { return !nvidia_gpus(root).empty() || root.has("
 
 }  // namespace
 
-Probes gather_probes(const Root& root) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+Probes gather_probes(const Root& root, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   std::optional<Question<CudaAnswers>> cuda;
   if (has_gpu(root)) cuda.emplace("the CUDA driver", ask_cuda);
   Question<Libraries> libraries("the loader of libraries", load_libraries);

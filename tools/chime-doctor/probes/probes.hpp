@@ -2,6 +2,7 @@
 // in one place, so that a check depends on a machine's files and on these values alone.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,8 +57,8 @@ struct Probes {
 };
 
 // Of this machine. Each library and driver is asked in a thread of its own, and what has not
-// answered after a second and a half is late.
-Probes gather_probes(const Root& root);
+// answered after `patience` is late.
+Probes gather_probes(const Root& root, std::chrono::milliseconds patience);
 
 // Those that were written beside a recorded tree, in its file /probes.json.
 Probes read_probes(const Root& root);

@@ -62,7 +62,9 @@ std::string json_of(const std::vector<Subject>& report) {
   for (const Subject& subject : report)
     for (const Finding& finding : subject.findings)
       object["findings"].push_back(object_of(subject.title, finding));
-  return object.dump(2) + "\n";
+  // Texts of files and variables need not be UTF-8.
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  return object.dump(2, ' ', false, replace) + "\n";
 }
 
 int how_many(const std::vector<Subject>& report, Level level) {

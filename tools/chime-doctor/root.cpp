@@ -21,12 +21,13 @@ bool Root::has(const std::string& path) const {
   return fs::exists(at(path), error);
 }
 
-std::optional<std::string> Root::bytes(const std::string& path) const {
+// The kernel refuses to read some files that it shows, such as the interface of an empty GID.
+std::optional<std::string> Root::bytes(const std::string& path) const try {
   std::ifstream file(at(path), std::ios::binary);
   if (!file) return std::nullopt;
-  std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) return std::nullopt;
-  return all;
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+} catch (const std::ios_base::failure&) {
+  return std::nullopt;
 }
 
 std::optional<std::string> Root::text(const std::string& path) const {

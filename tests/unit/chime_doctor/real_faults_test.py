@@ -49,6 +49,16 @@ def limits_and_variables(healthy):
     expect("a refused value", healthy, lines_of(with_doctor(), CHIME_NIC_SL="high"), ("wrong", "CHIME_NIC_SL"))
 
 
+def unreadable(folder):
+    """Texts that are no UTF-8, and a file that can be opened and not read: they change lines, and the report is whole."""
+    report = lines_of(with_doctor(), CHIME_NIC_SL=os.fsdecode(b"\xff\xfe"))
+    if report is None or ("wrong", "CHIME_NIC_SL") not in report:
+        problems.append(f"a value that is no UTF-8: {report}")
+    (folder / "proc/self/limits").mkdir(parents=True)
+    if lines_of([*with_doctor(), "--root", str(folder)]) is None:
+        problems.append("a file that cannot be read: no report")
+
+
 def namespaces(healthy):
     """A file system and a network of its own; absent privileges, unshare fails."""
     small = with_doctor("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$0" "$@"')
@@ -119,6 +129,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="chime-doctor-") as scratch:
         libraries(healthy, pathlib.Path(scratch))
         hanging_library(healthy, pathlib.Path(scratch))
+        unreadable(pathlib.Path(scratch) / "unreadable")
         if SOFTNIC:
             nic(pathlib.Path(scratch))
     print("\n".join(problems + [f"not made: {name}" for name in skipped]))

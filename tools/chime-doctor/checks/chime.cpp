@@ -20,7 +20,8 @@ Finding library_finding(const Machine& machine) {
     if (!folder.starts_with("/")) continue;
     const std::string file = machine.root.name_behind(folder + "/" + kSoname);
     if (file.empty() || file == kSoname) continue;
-    const std::string version = file.substr(std::string("libchime.so.").size());
+    const std::string prefix = "libchime.so.";
+    const std::string version = file.starts_with(prefix) ? file.substr(prefix.size()) : file;
     if (version == CHIME_VERSION_TEXT) return ok("Chime", "", version + " in " + folder);
     return {Level::kWrong, "Chime", "",
             fmt::format("programs load version {} ({}), and this tool is of " CHIME_VERSION_TEXT,

@@ -55,9 +55,9 @@ void diagnose_and_exit(const Options& options) {
       {"Chime", check_chime(machine)},
   };
   const std::string text = options.as_json ? json_of(report) : text_of(report, options.is_brief);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(nullptr);
-  std::_Exit(how_many(report, Level::kWrong) > 0 ? 1 : 0);
+  const bool is_printed = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!is_printed) std::perror("chime-doctor: the report cannot be printed");
+  std::_Exit(!is_printed ? 2 : how_many(report, Level::kWrong) > 0 ? 1 : 0);
 }
 
 }  // namespace chime::doctor

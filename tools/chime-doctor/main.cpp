@@ -1,6 +1,8 @@
 // chime-doctor: what on this machine keeps GPUs, NICs and launchers from working together, why, and
 // what mends it. Needs no job. Exit code 1 if something is wrong, 2 if the command line is.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
 
 #include "tools/chime-doctor/doctor.hpp"
 
@@ -23,5 +25,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  chime::doctor::diagnose_and_exit(options);
+  try {
+    chime::doctor::diagnose_and_exit(options);
+  } catch (const std::exception& error) {  // of a recorded tree whose probes.json is wrong
+    std::fprintf(stderr, "chime-doctor: %s\n", error.what());
+    return 2;
+  }
 }

@@ -1,8 +1,8 @@
 // The files of a machine below a folder: "/", or a tree that was recorded elsewhere. What cannot be
 // read is absent: a check says what it lacks.
 //
-// libibverbs looks for NICs where the variable SYSFS_PATH points, and so does Chime. Of this
-// machine the doctor sees the NICs that they see.
+// libibverbs and Chime look for this machine's NICs where the variable SYSFS_PATH points. So does
+// the doctor.
 #pragma once
 
 #include <filesystem>

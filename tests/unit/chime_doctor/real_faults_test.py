@@ -31,7 +31,7 @@ def lines_of(command, limit=None, **environment):
 
 def expect(name, before, after, *wanted):
     if after is None:
-        skipped.append(name)
+        problems.append(f"{name}: no report")
         return
     new = set(after) - set(before)
     if new != set(wanted) - set(before) or not set(wanted) <= set(after):  # the machine may have the fault already
@@ -54,13 +54,23 @@ def unreadable(folder):
     report = lines_of(with_doctor(), CHIME_NIC_SL=os.fsdecode(b"\xff\xfe"))
     if report is None or ("wrong", "CHIME_NIC_SL") not in report:
         problems.append(f"a value that is no UTF-8: {report}")
+    full = subprocess.run(["sh", "-c", '"$0" >/dev/full', DOCTOR], capture_output=True, check=False)
+    if full.returncode != 2:
+        problems.append(f"a report that cannot be printed: exit code {full.returncode}")
     (folder / "proc/self/limits").mkdir(parents=True)
     if lines_of([*with_doctor(), "--root", str(folder)]) is None:
         problems.append("a file that cannot be read: no report")
+    (folder / "probes.json").write_text("no JSON")
+    wrong = subprocess.run([DOCTOR, "--root", str(folder)], capture_output=True, text=True, check=False)
+    if wrong.returncode != 2 or "chime-doctor: " not in wrong.stderr:
+        problems.append(f"wrong answers beside a tree: exit code {wrong.returncode}, {wrong.stderr}")
 
 
 def namespaces(healthy):
     """A file system and a network of its own; absent privileges, unshare fails."""
+    if subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, check=False).returncode != 0:
+        skipped.append("a small /dev/shm, a network without lo: unshare needs privileges")
+        return
     small = with_doctor("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$0" "$@"')
     expect("a small /dev/shm", healthy, lines_of(small), ("wrong", "/dev/shm"))
     expect("a network without lo", healthy, lines_of(with_doctor("unshare", "--net")), ("wrong", "loopback"))

@@ -11,15 +11,18 @@
 namespace chime::doctor {
 namespace {
 
-// The second line of `resource`, "start end flags": the kernel's Documentation/PCI/sysfs-pci.rst.
-// NVIDIA calls that region BAR1.
+// A line of `resource` is "start end flags": the kernel's Documentation/PCI/sysfs-pci.rst. NVIDIA
+// calls the second region that is there BAR1; H100 has a region of 64 bits before it, which takes
+// two lines (github.com/fastfetch-cli/fastfetch/issues/1658).
 std::optional<std::uint64_t> bar1_bytes(const PciDevice& gpu, const Root& root) {
   std::istringstream lines(root.text(gpu.folder + "/resource").value_or(""));
-  std::string line;
-  std::uint64_t start = 0, end = 0;
-  if (!std::getline(lines, line) || !std::getline(lines, line)) return std::nullopt;
-  std::istringstream(line) >> std::hex >> start >> end;
-  return end > start ? std::optional(end - start + 1) : std::nullopt;
+  int regions = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::uint64_t start = 0, end = 0;
+    std::istringstream(line) >> std::hex >> start >> end;
+    if (end > start && ++regions == 2) return end - start + 1;
+  }
+  return std::nullopt;
 }
 
 // A NIC reaches memory of a GPU through BAR1 alone: NVIDIA's "GPUDirect RDMA", section "Display BAR
@@ -56,17 +59,20 @@ bool has_peermem(const Root& root) {
   return root.has("/sys/module/nvidia_peermem") || root.has("/sys/module/nv_peer_mem");
 }
 
-Finding registration_finding(const Machine& machine) {
+std::optional<Finding> registration_finding(const Machine& machine) {
   const std::string why_not = why_no_dma_buf(machine);
+  const bool driver_is_late = why_not.empty() && !machine.probes.cuda;
+  if (driver_is_late) return std::nullopt;
   if (why_not.empty()) return ok("GPU memory for NICs", "", "registered by dma-buf");
   if (has_peermem(machine.root))
     return ok("GPU memory for NICs", "",
               "registered by nvidia-peermem; without it there were no way: no dma-buf, because " +
                   why_not);
-  return {Level::kWrong, "GPU memory for NICs", "",
-          "no NIC can register it: no dma-buf, because " + why_not +
-              ", and the kernel module nvidia-peermem is not loaded",
-          "install the open kernel modules (Linux 5.12 or newer), or modprobe nvidia-peermem"};
+  return Finding{
+      Level::kWrong, "GPU memory for NICs", "",
+      "no NIC can register it: no dma-buf, because " + why_not +
+          ", and the kernel module nvidia-peermem is not loaded",
+      "install the open kernel modules (Linux 5.12 or newer), or modprobe nvidia-peermem"};
 }
 
 // NVSHMEM's installation guide, "GPU initiated communication": the key lets the driver map the
@@ -90,7 +96,7 @@ Findings check_gpu_memory(const Machine& machine) {
   if (!nvidia_module(machine.root) || mlx5_devices(machine.root).empty()) return findings;
   for (const PciDevice& gpu : nvidia_gpus(machine.root))
     if (auto finding = bar1_finding(gpu, machine)) findings.push_back(*finding);
-  findings.push_back(registration_finding(machine));
+  if (auto finding = registration_finding(machine)) findings.push_back(*finding);
   if (auto finding = doorbell_finding(machine.root)) findings.push_back(*finding);
   return findings;
 }

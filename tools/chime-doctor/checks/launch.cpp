@@ -10,12 +10,14 @@
 namespace chime::doctor {
 namespace {
 
-Finding pmix_finding(const Probes& probes) {
-  if (probes.why_no_pmix.empty())
+std::optional<Finding> pmix_finding(const Probes& probes) {
+  if (!probes.why_no_pmix) return std::nullopt;
+  if (probes.why_no_pmix->empty())
     return ok("PMIx", "", "libpmix.so.2 loads: mpirun and srun start PEs");
-  return {Level::kWarning, "PMIx", "",
-          "libpmix.so.2 does not load: only chime-run starts jobs (" + probes.why_no_pmix + ")",
-          "apt-get install libpmix2, or LD_LIBRARY_PATH=<its folder>"};
+  return Finding{
+      Level::kWarning, "PMIx", "",
+      "libpmix.so.2 does not load: only chime-run starts jobs (" + *probes.why_no_pmix + ")",
+      "apt-get install libpmix2, or LD_LIBRARY_PATH=<its folder>"};
 }
 
 bool is_in_path(const std::string& program, const Machine& machine) {
@@ -96,20 +98,21 @@ std::optional<Finding> fabric_finding(const Machine& machine) {
   return ok("libfabric", "", all);
 }
 
-Finding hwloc_finding(const Probes& probes) {
-  if (probes.why_no_hwloc.empty()) return ok("hwloc", "", "loads: PEs take near GPUs and NICs");
-  return {Level::kWarning, "hwloc", "",
-          probes.why_no_hwloc + ": PEs take GPUs in turn, near or not",
-          "apt-get install libhwloc15"};
+std::optional<Finding> hwloc_finding(const Probes& probes) {
+  if (!probes.why_no_hwloc) return std::nullopt;
+  if (probes.why_no_hwloc->empty()) return ok("hwloc", "", "loads: PEs take near GPUs and NICs");
+  return Finding{Level::kWarning, "hwloc", "",
+                 *probes.why_no_hwloc + ": PEs take GPUs in turn, near or not",
+                 "apt-get install libhwloc15"};
 }
 
 }  // namespace
 
 Findings check_launch(const Machine& machine) {
-  Findings findings{pmix_finding(machine.probes)};
-  if (auto finding = slurm_finding(machine)) findings.push_back(*finding);
-  if (auto finding = fabric_finding(machine)) findings.push_back(*finding);
-  findings.push_back(hwloc_finding(machine.probes));
+  Findings findings;
+  for (auto& finding : {pmix_finding(machine.probes), slurm_finding(machine),
+                        fabric_finding(machine), hwloc_finding(machine.probes)})
+    if (finding) findings.push_back(*finding);
   return findings;
 }
 

@@ -119,17 +119,21 @@ constexpr std::pair<const char*, const char*> kCounters[] = {
     {"/counters/port_rcv_errors", "packets received with errors"},
 };
 
-Finding counters_finding(const RdmaPort& port, const Root& root) {
+std::optional<Finding> counters_finding(const RdmaPort& port, const Root& root) {
   std::vector<std::string> bad;
-  for (const auto& [file, words] : kCounters)
-    if (const auto count = root.number(port.folder + file); count.value_or(0) > 0)
-      bad.push_back(fmt::format("{} {}", *count, words));
+  bool are_there = false;
+  for (const auto& [file, words] : kCounters) {
+    const auto count = root.number(port.folder + file);
+    are_there = are_there || count;
+    if (count.value_or(0) > 0) bad.push_back(fmt::format("{} {}", *count, words));
+  }
+  if (!are_there) return std::nullopt;
   if (bad.empty()) return ok("error counters", port.where, "all zero");
-  return {Level::kWarning, "error counters", port.where,
-          fmt::format("since the driver was loaded: {}", fmt::join(bad, ", ")),
-          fmt::format("if they grow while a job runs, look at cable and flow control: "
-                      "mlxlink -d {} -c; grep . {}/hw_counters/*",
-                      port.nic, port.folder)};
+  return Finding{Level::kWarning, "error counters", port.where,
+                 fmt::format("since the driver was loaded: {}", fmt::join(bad, ", ")),
+                 fmt::format("if they grow while a job runs, look at cable and flow control: "
+                             "mlxlink -d {} -c; grep . {}/hw_counters/*",
+                             port.nic, port.folder)};
 }
 
 }  // namespace
@@ -142,7 +146,8 @@ Findings check_nics(const Machine& machine) {
   const bool one_is_active = std::ranges::any_of(ports, &RdmaPort::is_active);
   for (const RdmaPort& port : ports) {
     findings.push_back(link_finding(port, one_is_active));
-    if (port.is_active()) findings.push_back(counters_finding(port, machine.root));
+    if (!port.is_active()) continue;
+    if (auto finding = counters_finding(port, machine.root)) findings.push_back(*finding);
   }
   for (const auto& [nic, why_not] : machine.probes.why_no_devx)
     findings.push_back(devx_finding(nic, why_not, machine));

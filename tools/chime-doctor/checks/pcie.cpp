@@ -65,7 +65,7 @@ Finding acs_finding(const Devices& gpus, const Devices& nics, const Machine& mac
                        fmt::format("setpci -s {} ECAP_ACS+6.w=0000", bridge);
               return all;
             }())};
-  if (is_hidden)
+  if (is_hidden && !machine.probes.has_all_config)
     return {Level::kWarning, "PCIe ACS", "", "only root can see whether bridges redirect requests",
             "sudo chime-doctor"};
   return ok("PCIe ACS", "", "no bridge between a GPU and its NIC redirects requests");
@@ -124,7 +124,8 @@ Finding distance_finding(const PciDevice& gpu, const Devices& nics) {
 std::optional<Finding> lanes_finding(const PciDevice& device, const Root& root) {
   const auto now = root.number(device.folder + "/current_link_width");
   const auto most = root.number(device.folder + "/max_link_width");
-  if (!now || !most) return std::nullopt;
+  constexpr long long kUnknownWidth = 255;  // of a device that is off; a virtual function has 0
+  if (!now || !most || *now == 0 || *most >= kUnknownWidth) return std::nullopt;
   if (*now >= *most) return ok("PCIe lanes", device.address, fmt::format("{} of {}", *now, *most));
   return Finding{
       Level::kWarning, "PCIe lanes", device.address,

@@ -53,7 +53,8 @@ Distance distance_between(const PciDevice& a, const PciDevice& b) {
   const std::size_t parts = shared(a, b);
   if (parts >= 2) return Distance::kSwitch;
   if (parts == 1) return Distance::kRootComplex;
-  const bool is_one_node = a.numa_node == b.numa_node && a.numa_node >= 0;
+  // Where a node is not known, as in most virtual machines, nothing says that it is another one.
+  const bool is_one_node = a.numa_node == b.numa_node || a.numa_node < 0 || b.numa_node < 0;
   return is_one_node ? Distance::kNumaNode : Distance::kSystem;
 }
 

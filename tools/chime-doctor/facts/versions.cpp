@@ -1,7 +1,10 @@
 #include "tools/chime-doctor/facts/versions.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <regex>
+#include <sstream>
 
 namespace chime::doctor {
 namespace {
@@ -20,11 +23,11 @@ Version version_in(const std::string& text) {
   std::smatch found;
   Version version;
   if (!std::regex_search(text, found, kDotted)) return version;
-  std::string rest = found[0];
-  for (std::size_t dot = 0; dot != std::string::npos; rest = rest.substr(dot + 1)) {
-    dot = rest.find('.');
-    version.push_back(std::stoi(rest.substr(0, dot)));
-    if (dot == std::string::npos) break;
+  std::istringstream parts(found[0]);
+  for (std::string part; std::getline(parts, part, '.');) {
+    int number = std::numeric_limits<int>::max();  // stays where a date makes it too large
+    std::from_chars(part.data(), part.data() + part.size(), number);
+    version.push_back(number);
   }
   return version;
 }

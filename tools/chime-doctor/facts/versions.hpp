@@ -15,10 +15,10 @@ using Version = std::vector<int>;
 Version version_in(const std::string& text);
 std::string text_of(const Version& version);
 
-// Of the running kernel.
+// The running kernel's.
 Version kernel_version(const Root& root);
 
-// Of nvidia.ko, by /proc/driver/nvidia/version; empty if it is not loaded.
+// What /proc/driver/nvidia/version says of nvidia.ko; absent if it is not loaded.
 struct NvidiaModule {
   std::string version;
   bool is_open = false;

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,14 +20,20 @@ class Question {
   template <class Ask>
   Question(std::string name, Ask ask) : name_(std::move(name)) {
     std::packaged_task<Answer()> task(std::move(ask));
-    answer_ = task.get_future();
-    std::thread(std::move(task)).detach();
+    auto answer = task.get_future();
+    try {
+      std::thread(std::move(task)).detach();
+      answer_ = std::move(answer);
+    } catch (const std::system_error&) {
+      // No thread may be started (ulimit -u): there will be no answer.
+    }
   }
 
   // Absent, and noted in `late`, if there is none at `deadline`.
   std::optional<Answer> answer_by(std::chrono::steady_clock::time_point deadline,
                                   std::vector<std::string>& late) {
-    if (answer_.wait_until(deadline) == std::future_status::ready) return answer_.get();
+    if (answer_.valid() && answer_.wait_until(deadline) == std::future_status::ready)
+      return answer_.get();
     late.push_back(name_);
     return std::nullopt;
   }

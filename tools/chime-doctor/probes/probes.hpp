@@ -13,7 +13,7 @@
 
 namespace chime::doctor {
 
-// Of one GPU, as the driver tells.
+// What the driver says of one GPU.
 struct GpuAttributes {
   std::string name;
   bool has_rdma = false;      // GPU_DIRECT_RDMA_SUPPORTED
@@ -44,9 +44,10 @@ struct Interface {
 };
 
 struct Probes {
-  std::optional<CudaAnswers> cuda;                          // absent: no GPU, not asked
-  std::map<std::string, std::string> why_no_devx;           // by NIC; empty text: works
-  std::string why_no_rdma_core, why_no_pmix, why_no_hwloc;  // empty: loads
+  std::optional<CudaAnswers> cuda;                       // absent: no GPU, not asked
+  std::map<std::string, std::string> why_no_devx;        // by NIC; empty text: works
+  std::string why_no_rdma_core;                          // empty: loads
+  std::optional<std::string> why_no_pmix, why_no_hwloc;  // likewise; absent: not known
   std::optional<FabricAnswers> fabric;
   std::optional<Room> shared_memory;  // /dev/shm
   unsigned processors = 1;
@@ -56,8 +57,8 @@ struct Probes {
   std::vector<std::string> late;                   // did not answer in time
 };
 
-// Of this machine. Each library and driver is asked in a thread of its own, and what has not
-// answered after `patience` is late.
+// Asks this machine: each library and driver in a thread of its own. What has not answered after
+// `patience` is late.
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience);
 
 // Those that were written beside a recorded tree, in its file /probes.json.

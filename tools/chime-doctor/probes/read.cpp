@@ -29,14 +29,17 @@ std::vector<Interface> interfaces_of(const json& recorded) {
 }  // namespace
 
 Probes read_probes(const Root& root) {
+  const auto why_not = [](const json& all, const char* name) -> std::optional<std::string> {
+    return all.contains(name) ? std::optional<std::string>(all[name]) : std::nullopt;
+  };
   const json recorded = json::parse(root.text("/probes.json").value_or("{}"));
   using Texts = std::map<std::string, std::string>;
   Probes probes;
   if (recorded.contains("cuda")) probes.cuda = cuda_of(recorded["cuda"]);
   probes.why_no_devx = recorded.value("why_no_devx", Texts());
   probes.why_no_rdma_core = recorded.value("why_no_rdma_core", "");
-  probes.why_no_pmix = recorded.value("why_no_pmix", "");
-  probes.why_no_hwloc = recorded.value("why_no_hwloc", "");
+  probes.why_no_pmix = why_not(recorded, "why_no_pmix");
+  probes.why_no_hwloc = why_not(recorded, "why_no_hwloc");
   if (recorded.contains("fabric"))
     probes.fabric =
         FabricAnswers{recorded["fabric"].value("why_not", ""),

@@ -351,7 +351,7 @@
 //               of the host that take a kernel wait behind it
 //   returns     CHIMEX_ERR_TIMEOUT if a member had not come by then. That is reported nowhere, and
 //               a kernel goes on, whatever CHIME_ON_ERROR says. All later calls of the team fail,
-//               and name the member.
+//               and name the member. Others may still read this PE's `src` and write its `dst`.
 //   Members may have different bounds, or call the plain form; but on GPUs, a barrier or sync of
 //   CHIME_TEAM_WORLD by the host meets calls of the same form alone. In kernels, chime::within(ctx,
 //   group, team, timeout_ns, call) bounds any collective that `call()` makes.

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "chime/device/coll/agree.cuh"
+#include "chime/device/coll/timed.cuh"
 #include "fake_job.hpp"
 
 namespace chime::tests {
@@ -202,6 +203,25 @@ TEST_F(Threesome, ATimeOutNamesMemberAndTeamAndEndsIt) {
   const std::vector<std::int32_t> alone = {2};
   job.add_team(abi::team_handle(4, 1), alone);
   EXPECT_EQ(team_sync(ctx, Thread{}, abi::team_handle(4, 1)), CHIMEX_OK);
+}
+
+TEST_F(Threesome, ABoundOfTheCallsOwnIsNoErrorAndIsTheNextCallsNoMore) {
+  Context& ctx = job.context(2);
+  EXPECT_EQ(team_barrier_timeout(ctx, Thread{}, kTeam, 20'000'000), CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.error(2).claimed, 0u);
+  EXPECT_EQ(area(2).deadline_ns, 0u);
+  EXPECT_EQ(team_sync_timeout(ctx, Thread{}, kTeam, 20'000'000), CHIMEX_ERR_ABORTED);
+  EXPECT_EQ(job.error(2).pe, 3);
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_TIMEOUT, Fault::kTeamFailed));
+}
+
+// Its status is a timeout, too, where another PE's wait has ended the job.
+TEST_F(Threesome, AnAbortIsNotTheCallsOwnBound) {
+  job.abort_word().status = CHIMEX_ERR_TIMEOUT;
+  job.abort_word().pe = 1;
+  __atomic_store_n(&job.abort_word().raised, 2u, __ATOMIC_RELEASE);
+  EXPECT_EQ(team_barrier_timeout(job.context(0), Thread{}, kTeam, 0), CHIMEX_ERR_ABORTED);
+  EXPECT_TRUE(failed(0, CHIMEX_ERR_TIMEOUT, Fault::kWait));
 }
 
 TEST_F(Threesome, ADeadPeEndsTheWaitsOfItsTeams) {

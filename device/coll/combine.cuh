@@ -7,8 +7,10 @@
 #define CHIME_DEVICE_COLL_COMBINE_CUH_
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
+#include "chime/device/copy.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/host_ops.h"
 
@@ -168,37 +170,71 @@ class Tree {
   A partial_[kLevels + 1] = {};
 };
 
-// The members' elements: this PE's at `own`, those of member r at others + r * stride.
+// The members' elements: this PE's at `own`, those of member r at others + r * stride, or at
+// places[r] + begin.
 struct Shares {
   const std::byte* own;
   const std::byte* others;
   std::size_t stride;
   unsigned me, members;
+  const std::byte* const* places = nullptr;
+  std::size_t begin = 0;
 
   CHIME_DEVICE const std::byte* of(unsigned rank) const {
-    return rank == me ? own : others + rank * stride;
+    if (rank == me) return own;
+    return places == nullptr ? others + rank * stride : places[rank] + begin;
   }
 };
+
+template <class Op, class T>
+CHIME_DEVICE T combined(T a, T b) {
+  using A = typename Op::template In<T>;
+  return static_cast<T>(Op::apply(static_cast<A>(a), static_cast<A>(b)));
+}
+
+// Elements that one instruction loads.
+template <class T>
+struct alignas(kWidest) Pack {
+  static constexpr std::size_t kElements = kWidest / sizeof(T);
+  T elements[kElements];
+};
+
+// As many of two members' elements as make whole packs. Returns how many: none where an array is
+// not aligned to packs. `dst` may be one of the others, for all that compilers know, so they make
+// no vectors of a loop over elements.
+template <class Op, class T, class Group>
+CHIME_DEVICE std::size_t combine_two_packs(Group g, T* dst, const T* first, const T* second,
+                                           std::size_t count) {
+  const auto address = [](auto* element) { return reinterpret_cast<std::uintptr_t>(element); };
+  if ((address(dst) | address(first) | address(second)) % kWidest != 0) return 0;
+  const std::size_t packs = count / Pack<T>::kElements;
+  for (std::size_t i = g.rank(); i < packs; i += g.size()) {
+    Pack<T> a = reinterpret_cast<const Pack<T>*>(first)[i];
+    const Pack<T> b = reinterpret_cast<const Pack<T>*>(second)[i];
+    for (std::size_t k = 0; k < Pack<T>::kElements; ++k)
+      a.elements[k] = combined<Op>(a.elements[k], b.elements[k]);
+    reinterpret_cast<Pack<T>*>(dst)[i] = a;
+  }
+  return packs * Pack<T>::kElements;
+}
+template <class Op, class T, class Group>
+CHIME_DEVICE void combine_two(Group g, T* dst, const T* first, const T* second, std::size_t count) {
+  const std::size_t done = combine_two_packs<Op>(g, dst, first, second, count);
+  for (std::size_t i = done + g.rank(); i < count; i += g.size())
+    dst[i] = combined<Op>(first[i], second[i]);
+}
 
 // dst[i] = the members' elements i, for i from 0 to count - 1. By all members of the group. Out of
 // line: where it is called from several places, there is one copy.
 template <class Op, class T, class Group>
 CHIME_DEVICE_OUT_OF_LINE void combine_elements(Group g, T* dst, std::size_t count, Shares shares) {
   using A = typename Op::template In<T>;
-  const auto element = [&](unsigned rank, std::size_t i) {
-    return static_cast<A>(reinterpret_cast<const T*>(shares.of(rank))[i]);
-  };
-  if (shares.members == 2) {  // compilers make vectors of this loop
-    const T* const first = reinterpret_cast<const T*>(shares.of(0));
-    const T* const second = reinterpret_cast<const T*>(shares.of(1));
-    for (std::size_t i = g.rank(); i < count; i += g.size()) {
-      dst[i] = static_cast<T>(Op::apply(static_cast<A>(first[i]), static_cast<A>(second[i])));
-    }
-    return;
-  }
+  const auto all_of = [&](unsigned rank) { return reinterpret_cast<const T*>(shares.of(rank)); };
+  if (shares.members == 2) return combine_two<Op>(g, dst, all_of(0), all_of(1), count);
   for (std::size_t i = g.rank(); i < count; i += g.size()) {
     Tree<Op, A> tree;
-    for (unsigned rank = 0; rank < shares.members; ++rank) tree.add(element(rank, i));
+    for (unsigned rank = 0; rank < shares.members; ++rank)
+      tree.add(static_cast<A>(all_of(rank)[i]));
     dst[i] = static_cast<T>(tree.result());
   }
 }

@@ -4,6 +4,8 @@
 // member's slot there bounds the piece. What fits a slot goes to all, and each combines it for
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
+// Where members map each other, a long source stays where it is: each member loads its block of all
+// (sources.cuh).
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
 // `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.
@@ -18,6 +20,7 @@
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/combine.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/sources.cuh"
 
 namespace chime {
 namespace detail {
@@ -42,11 +45,41 @@ CHIME_DEVICE std::size_t elements_of_slot(const Context& ctx, Meeting meeting, C
   return team_of(ctx, meeting.handle).slot_bytes / combine.bytes();
 }
 
+// dst = the members' elements from `begin` on, which are loaded where they are.
+template <class Combine, class Group>
+CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                  std::byte* dst, const std::byte* own, std::size_t bytes,
+                                  std::size_t begin) {
+  combine(g, dst, bytes,
+          {.own = own + begin,
+           .others = nullptr,
+           .stride = 0,
+           .me = rank_of(ctx, meeting),
+           .members = size_of(ctx, meeting),
+           .places = places_of_sources(ctx, meeting),
+           .begin = begin});
+}
+
+// One block for each member. When a member has the others' results, they have read its source.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool reduce_by_loads(const Context& ctx, Group g, Meeting meeting,
+                                              Combine combine, const Reduction& all) {
+  const std::size_t end = all.n * combine.bytes();
+  const std::size_t share = (end + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
+  const std::size_t each = (share + kWidest - 1) / kWidest * kWidest;
+  const Pieces blocks = {all.src, each, each, end};
+  const std::size_t begin = rank_of(ctx, meeting) * each;
+  const std::size_t bytes = blocks.bytes(rank_of(ctx, meeting));
+  std::byte* const result = all.dst + begin;
+  combine_sources(ctx, g, meeting, combine, result, all.src, bytes, begin);
+  return exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
+}
+
 // In place, the source of a block changes when its result comes: the member that sends it has got
 // this PE's piece.
 template <class Combine, class Group>
-CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                             const Reduction& all) {
+CHIME_DEVICE bool reduce_by_slots(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                  const Reduction& all) {
   const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
   const std::size_t end = all.n * combine.bytes();
   for (std::size_t begin = 0;;) {
@@ -69,10 +102,31 @@ CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combi
   }
 }
 
+template <class Combine, class Group>
+CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                             const Reduction& all) {
+  const std::size_t bytes = all.n * combine.bytes();
+  if (is_long(ctx, meeting, bytes)) {
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes});
+    if (sharing == Sharing::kFailed) return false;
+    if (sharing == Sharing::kDone) return reduce_by_loads(ctx, g, meeting, combine, all);
+  }
+  return reduce_by_slots(ctx, g, meeting, combine, all);
+}
+
+// The round says that this PE has read the sources, and no more.
+template <class Combine, class Group>
+CHIME_DEVICE bool scatter_by_loads(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                   const Reduction& all) {
+  const std::size_t bytes = all.n * combine.bytes();
+  combine_sources(ctx, g, meeting, combine, all.dst, all.src, bytes, rank_of(ctx, meeting) * bytes);
+  return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);
+}
+
 // Member r gets elements r * n to r * n + n - 1.
 template <class Combine, class Group>
-CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                     const Reduction& all) {
+CHIME_DEVICE bool scatter_by_slots(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                   const Reduction& all) {
   const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
   const std::size_t end = all.n * combine.bytes();
   constexpr Round kRound = Round::kTurnOfWords;
@@ -89,6 +143,21 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
     begin += each;
   } while (begin < end);
   return true;
+}
+
+template <class Combine, class Group>
+CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                     const Reduction& all) {
+  const std::size_t bytes = all.n * combine.bytes();
+  const std::size_t of_all = bytes * size_of(ctx, meeting);
+  if (is_long(ctx, meeting, of_all)) {
+    const std::byte* const own = all.src + rank_of(ctx, meeting) * bytes;  // no other one reads it
+    const bool stays = all.dst + bytes <= all.src || all.src + of_all <= all.dst || all.dst == own;
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays});
+    if (sharing == Sharing::kFailed) return false;
+    if (sharing == Sharing::kDone) return scatter_by_loads(ctx, g, meeting, combine, all);
+  }
+  return scatter_by_slots(ctx, g, meeting, combine, all);
 }
 
 // Member r gets the elements of members 0 to r combined, or to r - 1. What does not go as words

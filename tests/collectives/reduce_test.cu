@@ -120,6 +120,74 @@ IN_EVERY_WORLD(Reducescatter, GivesEachMemberItsBlock) {
   });
 }
 
+// Sources that need several turns: of the program's own memory, at other places on other members,
+// at addresses that no long load takes; and results over sources.
+IN_EVERY_WORLD(Reduce, TakesLongSourcesWhereverTheyAre) {
+  world.spawn(1, [](Pe& pe) {
+    constexpr std::size_t kMost = 3000, kMoved = 8;
+    const auto me = static_cast<std::size_t>(pe.rank());
+    const auto sum = [](float a, float b) { return a + b; };
+    Symmetric<float> near(kMost + kMoved), dst(kMost + kMoved);
+    Private<float> own(kMost);
+    Private<int> failed(1);
+    struct Case {
+      const char* name;
+      float *src, *dst;
+    };
+    for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
+      const Case cases[] = {
+          {"private on the last PE", pe.rank() == pe.size() - 1 ? own.data() : near.data(),
+           dst.data()},
+          {"moved by ranks", near.data() + me % kMoved, dst.data()},
+          {"moved by one", near.data() + 1, dst.data() + 1},
+          {"in place on the first PE", pe.rank() == 0 ? dst.data() + 4 : near.data(),
+           dst.data() + 4},
+      };
+      for (const Case& each : cases) {
+        SCOPED_TRACE(each.name);
+        for (const std::size_t n : {2000, 3000}) {
+          const std::vector<float> values = brought_by<float>(pe.rank(), n, 0);
+          exec::copy(each.src, values.data(), n * sizeof(float));
+          pe.barrier();
+          if (rank_of(pe.rank(), pes) < 0) continue;
+          pe.run(1, kGroupThreads<Block>, reduce_once<Sum, float, Block>, pe.context(), team,
+                 each.dst, static_cast<const float*>(each.src), n, failed.data());
+          ASSERT_EQ(0, failed.read()[0]);
+          std::vector<float> got(n);
+          exec::copy(got.data(), each.dst, n * sizeof(float));
+          expect_same(expected<float>(pes, 0, n, 0, sum), got);
+        }
+      }
+    });
+  });
+}
+IN_EVERY_WORLD(Reducescatter, MayPutItsBlockIntoItsSource) {
+  world.spawn(1, [](Pe& pe) {
+    constexpr std::size_t kEach = 1500;
+    const std::size_t all = kEach * static_cast<std::size_t>(pe.size());
+    Symmetric<float> src(all);
+    Private<int> failed(1);
+    for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
+      for (int round = 0; round < 20; ++round) {
+        const bool is_own = round % 4 == 0;  // the block is that of this PE: no other one loads it
+        src.write(brought_by<float>(pe.rank(), all, round));
+        pe.barrier();
+        const int rank = rank_of(pe.rank(), pes);
+        if (rank < 0) continue;
+        const std::size_t at = is_own ? static_cast<std::size_t>(rank) * kEach : 0;
+        pe.run(1, kGroupThreads<Block>, scatter_once<Sum, float, Block>, pe.context(), team,
+               src.data() + at, static_cast<const float*>(src.data()), kEach, failed.data());
+        ASSERT_EQ(0, failed.read()[0]);
+        std::vector<float> got = src.read();
+        got.erase(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(at));
+        expect_same(expected<float>(pes, static_cast<std::size_t>(rank) * kEach, kEach, round,
+                                    [](float a, float b) { return a + b; }),
+                    got);
+      }
+    });
+  });
+}
+
 // By the names, of the host and on a stream.
 IN_EVERY_WORLD(Reduce, OfTheHostAndOnAStreamIsThatOfKernels) {
   world.spawn(1, [](Pe& pe) {

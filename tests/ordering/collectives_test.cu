@@ -1,6 +1,7 @@
 // Collectives bring data, whatever the order in which a PE's stores become visible: as words, as
 // messages behind which a number is stored, and in blocks. Run with little scratch, so that a
-// message of 21 words is cut into blocks.
+// message of 21 words is longer than slots: members that map each other load it where it is, if it
+// is symmetric, or it is cut into blocks.
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
 #include "chime/device/coll/team.cuh"
@@ -54,6 +55,7 @@ IN_EVERY_WORLD(Collectives, BringDataInEveryGroup) {
     count_missing<SymmetricSource>(pe, call_all<Thread>, 1, kGroupThreads<Thread>, false);
     count_missing<SymmetricSource>(pe, call_all<Warp>, 1, kGroupThreads<Warp>, false);
     count_missing<SymmetricSource>(pe, call_all<Block>, 1, kGroupThreads<Block>, false);
+    count_missing<PrivateSource>(pe, call_all<Block>, 1, kGroupThreads<Block>, false);
   });
 }
 

@@ -26,6 +26,26 @@ SOFTGPU_INLINE u32 funnel_right(u32 a, u32 b, u32 n) {
   return static_cast<u32>((u64{b} << 32 | a) >> n);
 }
 
+// The halves of a register, each of 16 bits.
+template <class Half, class Act>
+SOFTGPU_INLINE u32 of_pairs(u32 a, u32 b, Act act) {
+  const auto low = static_cast<u16>(act(static_cast<Half>(a), static_cast<Half>(b)));
+  const auto high = static_cast<u16>(act(static_cast<Half>(a >> 16), static_cast<Half>(b >> 16)));
+  return u32{high} << 16 | low;
+}
+template <class Half>
+SOFTGPU_INLINE u32 add_pairs(u32 a, u32 b) {
+  return of_pairs<Half>(a, b, [](Half x, Half y) { return x + y; });
+}
+template <class Half>
+SOFTGPU_INLINE u32 min_pairs(u32 a, u32 b) {
+  return of_pairs<Half>(a, b, [](Half x, Half y) { return x < y ? x : y; });
+}
+template <class Half>
+SOFTGPU_INLINE u32 max_pairs(u32 a, u32 b) {
+  return of_pairs<Half>(a, b, [](Half x, Half y) { return x > y ? x : y; });
+}
+
 template <class T>
 SOFTGPU_INLINE T mul_hi(T a, T b) {
   using Wide = std::conditional_t<std::is_signed_v<T>, s128, u128>;

@@ -27,9 +27,21 @@ void call_of(Emitter& e, const std::string& function, Type type, std::size_t ope
   e.out(0, result, function + "<" + type.cpp() + ">(" + arguments + ")");
 }
 
+// ---- Pairs of 16 bits in a register ----
+
+std::string_view take_pair(Emitter& e) { return e.take_one_of({"u16x2", "s16x2"}); }
+
+// `function` of each half.
+void emit_pair(Emitter& e, const std::string& function, std::string_view pair) {
+  const std::string half(pair.substr(0, pair.size() - 2));
+  e.out(0, unsigned_of(4), function + "<" + half + ">(" + e.word(1) + ", " + e.word(2) + ")");
+}
+
 // ---- Sums ----
 
 void emit_sum(Emitter& e) {
+  const std::string_view pair = e.opcode() == "add" ? take_pair(e) : "";
+  if (!pair.empty()) return emit_pair(e, "add_pairs", pair);
   const std::string sign = e.opcode() == "add" ? " + " : " - ";
   const bool saturates = e.take("sat"), sets_carry = e.take("cc");
   const Type type = integer_type(e), word = unsigned_of(type.bytes);
@@ -112,6 +124,8 @@ void emit_abs(Emitter& e) {
 }
 
 void emit_extremum(Emitter& e) {
+  if (const std::string_view pair = take_pair(e); !pair.empty())
+    return emit_pair(e, std::string(e.opcode()) + "_pairs", pair);
   const std::string less = e.opcode() == "min" ? " < " : " > ";
   const Type type = integer_type(e);
   const std::string a = e.in(1, type), b = e.in(2, type);

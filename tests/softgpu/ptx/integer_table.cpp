@@ -31,6 +31,13 @@ Table sums() {
                  "b16 : b16 b16",
                  {{5, 3, 2}, {0, 1, 0xffff}}}});
   }
+  for (const char* type : {"u16x2", "s16x2"}) {
+    add(table, {{std::string("add.") + type + " $d, $a, $b;",
+                 "b32 : b32 b32",
+                 {{0x00020001, 0x00040003, 0x00060004},
+                  {0x0001ffff, 0x00010001, 0x00020000},  // nothing goes from half to half
+                  {0xffff7fff, 0x00010001, 0x00008000}}}});
+  }
   add(table,
       {{"add.sat.s32 $d, $a, $b;",
         "b32 : b32 b32",
@@ -161,6 +168,10 @@ Table others() {
       {"abs.s32 $d, $a;", "b32 : b32", {{5, 5}, {s(-5), 5}, {0x80000000, 0x80000000}}},
       {"abs.s64 $d, $a;", "b64 : b64", {{s(-5), 5}, {kMinus64, kMinus64}}},
       {"abs.s16 $d, $a;", "b16 : b16", {{s(-5), 5}}},
+      {"min.s16x2 $d, $a, $b;", "b32 : b32 b32", {{0x0001ffff, 0xffff0001, 0xffffffff}}},
+      {"min.u16x2 $d, $a, $b;", "b32 : b32 b32", {{0x0001ffff, 0xffff0001, 0x00010001}}},
+      {"max.s16x2 $d, $a, $b;", "b32 : b32 b32", {{0x0001ffff, 0xffff0001, 0x00010001}}},
+      {"max.u16x2 $d, $a, $b;", "b32 : b32 b32", {{0x0001ffff, 0xffff0001, 0xffffffff}}},
       {"min.s32 $d, $a, $b;", "b32 : b32 b32", {{s(-1), 1, s(-1)}, {3, 2, 2}}},
       {"min.u32 $d, $a, $b;", "b32 : b32 b32", {{0xffffffff, 1, 1}, {2, 3, 2}}},
       {"min.s64 $d, $a, $b;", "b64 : b64 b64", {{s(-1), 1, s(-1)}}},

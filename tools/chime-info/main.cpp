@@ -12,6 +12,8 @@
 
 #include "facts.hpp"
 #include "paths.hpp"
+#include "predict/measure.hpp"
+#include "predict/predict.hpp"
 #include "proxies.hpp"
 #include "tools/chime-doctor/doctor.hpp"
 
@@ -108,6 +110,40 @@ void print_json(const Facts& facts) {
   fmt::print("{}\n", object.dump(2));
 }
 
+// --predict and what belongs to it; `measured` is for the PEs that it starts.
+CLI::Option* add_predictor(CLI::App& app, chime::predict::Options& options,
+                           std::vector<std::size_t>& measured) {
+  static bool predicts = false;
+  const auto predict =
+      app.add_flag("--predict", predicts,
+                   "time, bandwidth and processor share of a transfer by its size and "
+                   "path, from three sizes measured here or stated figures");
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* what) {
+    app.add_option(name, value, what)->type_name(type)->needs(predict);
+  };
+  add("--gpu", options.gpu, "NAME", "predict from stated figures of this GPU (default H100)");
+  add("--nic", options.nic, "NAME", "and of this NIC (default cx7)");
+  add("--links", options.links, "NAME,...", "instead of the devices' own links");
+  add("--staging-chunk", options.staging_chunk, "SIZE",
+      "pipeline the staged path in chunks (default: not pipelined)");
+  add("--size-range", options.size_range, "FROM:TO", "sizes, doubling (default 8:4M)");
+  add("--plot", options.plot, "FILE.png", "draw it, by gnuplot");
+  app.add_flag("--devices", options.lists, "the names that are known, their figures and sources")
+      ->needs(predict);
+  app.add_flag("--check", options.checks,
+               "measure all sizes, too, and compare; exit code 1 if one is 20 % off")
+      ->needs(predict);
+  app.add_option("--repeats", options.repeats, "measured figures are the best of so many loops")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--measure", measured,
+                 "under chime-run -n 2: print the times of puts of these sizes by the job's path")
+      ->type_name("BYTES,...")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  return predict;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -128,11 +164,19 @@ int main(int argc, char** argv) {
                          ->expected(0, 1);
   bool doctor = false;
   app.add_flag("--doctor", doctor, "what is wrong with this machine, as chime-doctor says it");
+  chime::predict::Options prediction;
+  std::vector<std::size_t> measured;
+  const auto predict = add_predictor(app, prediction, measured);
   app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
   CLI11_PARSE(app, argc, argv);
 
   if (doctor) chime::doctor::diagnose_and_exit({.as_json = as_json});
   if (*proxy) return chime::info::print_proxies(process);
+  if (!measured.empty()) return chime::predict::measure_and_print(measured, prediction.repeats);
+  if (*predict) {
+    prediction.as_json = as_json;
+    return chime::predict::run(prediction);
+  }
   if (paths) return chime::info::print_paths();
   const Facts facts = chime::info::gather_facts();
   if (as_json)

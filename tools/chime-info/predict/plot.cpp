@@ -1,0 +1,88 @@
+// The picture of a prediction, by gnuplot.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "report.hpp"
+#include "sizes.hpp"
+
+namespace chime::predict {
+namespace {
+
+struct Panel {
+  const char *title, *scale;
+  double (*figure)(const TransferPath&, std::size_t);
+};
+
+double percent_of_processor(const TransferPath& path, std::size_t bytes) {
+  return 100 * processor_share(path, bytes);
+}
+
+constexpr Panel kPanels[] = {
+    {"time, us", "set logscale xy", time_us},
+    {"bandwidth, MB/s", "set logscale xy", megabytes_per_s},
+    {"processor, %", "set logscale x; set yrange [0:*]", percent_of_processor}};
+
+// gnuplot ends a string in double quotes at a quote, and reads what follows a backslash.
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text)
+    all += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return all + "\"";
+}
+
+std::string data_of(const Prediction& prediction, const TransferPath& path, const Panel& panel) {
+  std::string text;
+  for (const std::size_t bytes : prediction.sizes)
+    text += fmt::format("{} {}\n", bytes, panel.figure(path, bytes));
+  return text + "e\n";
+}
+
+std::string panel_script(const Prediction& prediction, const Panel& panel) {
+  std::string text = fmt::format("unset logscale; set yrange [*:*]; {}; set ylabel \"{}\"\nplot",
+                                 panel.scale, panel.title);
+  for (const TransferPath& path : prediction.paths)
+    text += fmt::format("{} '-' with linespoints title {}",
+                        &path == &prediction.paths.front() ? "" : ",", quoted(path.name));
+  text += "\n";
+  for (const TransferPath& path : prediction.paths) text += data_of(prediction, path, panel);
+  return text;
+}
+
+}  // namespace
+
+std::string gnuplot_script(const Prediction& prediction, const std::string& png) {
+  std::string text = fmt::format(
+      "set terminal pngcairo size 800,1000 font \",10\"\nset output {}\nset multiplot layout 3,1\n"
+      "set grid\nset key outside right\nset format x \"%.0b %B\"\nset xlabel \"bytes\"\n",
+      quoted(png));
+  text += "set xtics (";
+  for (std::size_t i = 0; i < prediction.sizes.size(); i += 3)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(in_words(prediction.sizes[i])),
+                        prediction.sizes[i]);
+  text += ")\n";
+  for (const Panel& panel : kPanels) text += panel_script(prediction, panel);
+  return text + "unset multiplot\n";
+}
+
+void plot(const Prediction& prediction, const std::string& png) {
+  const char* const no_gnuplot =
+      "no picture: gnuplot is not there or failed (Debian: gnuplot-nox); its words, if any, are "
+      "above";
+  if (std::FILE* const there = std::fopen(png.c_str(), "ab"))
+    std::fclose(there);
+  else
+    throw std::runtime_error("no picture: " + png + " cannot be written");
+  std::FILE* const gnuplot = ::popen("exec gnuplot", "w");
+  if (!gnuplot) throw std::runtime_error(no_gnuplot);
+  const std::string script = gnuplot_script(prediction, png);
+  std::fwrite(script.data(), 1, script.size(), gnuplot);
+  if (::pclose(gnuplot) != 0) {
+    std::remove(png.c_str());
+    throw std::runtime_error(no_gnuplot);
+  }
+}
+
+}  // namespace chime::predict

@@ -74,12 +74,12 @@ class Staging:
         if (self.source / path).is_dir():
             target = target.rstrip("/") + "/README.md"
         elif path.suffix != ".md" and (self.source / path).is_file():
-            self.write(path, (self.source / path).read_text())
+            self.write(path, (self.source / path).read_bytes())
         return f"{link[1]}{target}{link[3] or ''}{link[4]}"
 
     def write(self, path, text):
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / path).write_text(text)
+        (self.folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
 def table_of_variables(info):

@@ -3,13 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <map>
 
 #include "host/peers/on_demand.hpp"
 #include "job.hpp"
 #include "memory.hpp"
 #include "patterns.hpp"
-#include "plot.hpp"
 #include "table.hpp"
 
 namespace {
@@ -32,7 +30,7 @@ struct Options {
   JobOptions job;
   int max_pes = 1'000'000, nic_peers = 40, degree = 6;
   bool checks = false;
-  std::string json, plot;
+  std::string json;
 };
 
 struct Row {
@@ -92,7 +90,6 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "write the table to this file as well");
-  app.add_option("--plot", options.plot, "write a plot to this file, as SVG");
   app.add_flag("--check", options.checks, "fail where a promise is not kept");
 }
 
@@ -183,33 +180,6 @@ bool tell_verdict(const Options& options, const std::vector<Row>& rows) {
   return fits && is_soon;
 }
 
-std::vector<Panel> panels_of(const std::vector<Row>& rows) {
-  std::map<std::string, Curve> messages, bytes, memory;
-  const auto add = [](std::map<std::string, Curve>& curves, const std::string& name, int n_pes,
-                      double figure) {
-    curves[name].name = name;
-    curves[name].points.emplace_back(n_pes, figure);
-  };
-  for (const Row& row : rows) {
-    const std::string mode = row.is_lazy ? "lazy" : "eager";
-    if (row.pattern == (row.is_lazy ? Pattern::kHalo : Pattern::kNone)) {
-      add(messages, mode + ", until init ends", row.n_pes, row.start.messages);
-      add(bytes, mode + ", until init ends", row.n_pes, row.start.bytes);
-      add(memory, mode + ", with the NIC's queues", row.n_pes, (row.memory + row.queues) / kMebi);
-    }
-    if (row.touches.count > 0)
-      add(messages, "touching: " + name_of(row.pattern), row.n_pes, row.touches.phase.messages);
-  }
-  const auto curves = [](const std::map<std::string, Curve>& named) {
-    std::vector<Curve> all;
-    for (const auto& [name, curve] : named) all.push_back(curve);
-    return all;
-  };
-  return {{"messages of a PE", curves(messages)},
-          {"bytes of a PE", curves(bytes)},
-          {"memory of an idle PE, MiB (dashed: promised)", curves(memory), kMostMebi}};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -231,7 +201,6 @@ int main(int argc, char** argv) {
   for (const Pattern pattern : {Pattern::kRandom, Pattern::kHalo})
     for (int n_pes = 100; n_pes <= options.max_pes; n_pes *= 10) run(true, pattern, n_pes);
   const bool keeps = tell_verdict(options, rows);
-  const bool is_written =
-      table.write_json(options.json) && write_plot(options.plot, panels_of(rows));
+  const bool is_written = table.write_json(options.json);
   return is_written && (keeps || !options.checks) ? 0 : 1;
 }

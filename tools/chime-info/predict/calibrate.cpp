@@ -71,7 +71,7 @@ void set_host_time(TransferPath& path, const Point& small_host, const Point& lar
 }  // namespace
 
 ThreeSizes calibration_sizes(const std::string& path) {
-  return {256, std::size_t{path == "p2p" ? 64u << 10 : 512u << 10}, 4 << 20};
+  return {256, std::size_t{path == "p2p" ? 64u << 10 : 1u << 20}, 4 << 20};
 }
 
 Caches caches_of_this_machine() {

@@ -1,0 +1,75 @@
+"""predict_test.py <chime-info> stated|measured: chime-info --predict as its users see it. No figure that depends on the
+machine is looked at."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+INFO, PART = sys.argv[1:]
+
+
+def run(*options, code=0, **environment):
+    result = subprocess.run([INFO, "--predict", *options], capture_output=True, text=True, timeout=380,
+                            env={**os.environ, **environment})
+    assert result.returncode == code, f"{options}: code {result.returncode}, not {code}\n{result.stdout}{result.stderr}"
+    return result.stdout if code == 0 else result.stderr
+
+
+def stated():
+    text = run("--gpu", "H100", "--nic", "cx7", "--size-range", "8:1M")
+    assert "STATED figures, not measured" in text and "direct" in text and "1 MiB" in text, text
+    shown = json.loads(run("--gpu", "h200", "--size-range", "8:1M", "--json"))
+    assert [path["name"] for path in shown["paths"]] == ["mapped", "direct", "proxy", "staged"], shown
+    assert len(shown["rows"]) == 18 and shown["rows"][-1]["bytes"] == 1 << 20
+    for path in ("mapped", "direct", "proxy", "staged"):
+        times = [row[path]["us"] for row in shown["rows"]]
+        assert times == sorted(times) and times[0] > 0, times
+    chunked = json.loads(run("--gpu", "H200", "--staging-chunk", "1M", "--json"))
+    assert chunked["rows"][-1]["staged"]["us"] < json.loads(run("--gpu", "H200", "--json"))["rows"][-1]["staged"]["us"]
+    listed = run("--devices")
+    assert "GH200" in listed and "cx8" in listed and "pcie6x16" in listed and "nvidia.com" in listed, listed
+
+
+def mistakes():
+    assert "'K80' is not a GPU that is known; these are: V100, A100" in run("--gpu", "K80", code=2)
+    assert "'cx1' is not a NIC that is known; these are: cx5" in run("--nic", "cx1", code=2)
+    assert "'isa' is not a link that is known; these are: pcie3x8" in run("--links", "nvlink4,isa", code=2)
+    assert "'4M:8' is not a size" in run("--gpu", "H100", "--size-range", "4M:8", code=2)
+    assert "leave --gpu" in run("--gpu", "H100", "--check", code=2)
+    assert "not pipelined" in run("--staging-chunk", "4K", code=2)
+    assert "cannot be written" in run("--gpu", "H100", "--plot", "/no/such/folder/a.png", code=1)
+    alone = subprocess.run([INFO, "--measure", "8"], capture_output=True, text=True, timeout=100)
+    assert alone.returncode == 2 and "2 PEs" in alone.stderr, alone
+
+
+def picture():
+    with tempfile.TemporaryDirectory() as folder:
+        png = os.path.join(folder, "a.png")
+        assert "gnuplot is not there" in run("--gpu", "H100", "--plot", png, code=1, PATH=folder)
+        assert not os.path.exists(png)
+        if subprocess.run(["sh", "-c", "command -v gnuplot"], stdout=subprocess.DEVNULL).returncode == 0:
+            run("--gpu", "H100", "--plot", png)
+            with open(png, "rb") as file:
+                assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+def measured():
+    shown = json.loads(run("--repeats", "1", "--json", CHIME_FABRIC="auto"))
+    names = [path["name"] for path in shown["paths"]]
+    assert names[0] == "mapped" and len(shown["rows"]) == 20, shown
+    missing = [note for note in shown["notes"] if note.startswith("no figures for path")]
+    found = sum(name in names for name in ("mapped", "direct", "proxy"))
+    assert found + len(missing) == 3, (names, missing)
+    assert ("proxy" in names) == ("staged" in names), names
+    for row in shown["rows"]:
+        for name in names:
+            assert row[name]["us"] >= 0 and 0 <= row[name]["processor"] < 8, row
+
+
+if PART == "stated":
+    stated()
+    mistakes()
+    picture()
+else:
+    measured()

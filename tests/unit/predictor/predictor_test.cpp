@@ -1,0 +1,237 @@
+// The predictor's model, calibration, devices, sizes and reports, by figures worked out by hand.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tools/chime-info/predict/calibrate.hpp"
+#include "tools/chime-info/predict/devices.hpp"
+#include "tools/chime-info/predict/report.hpp"
+#include "tools/chime-info/predict/sizes.hpp"
+
+namespace chime::predict {
+namespace {
+
+constexpr std::size_t kKibi = 1 << 10, kMebi = 1 << 20;
+
+Stage link(double bytes_per_us) { return {.name = "link", .levels = {{0, bytes_per_us}}}; }
+
+TEST(Stage, TakesItsStartAndEachByteAtTheRate) {
+  Stage stage = link(100);
+  stage.start_us = 3;
+  EXPECT_DOUBLE_EQ(stage_us(stage, 0), 3);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 500), 3 + 5);
+}
+
+TEST(Stage, SendsAHeaderWithEachPacketAlsoTheLastThatIsNotFull) {
+  Stage stage = link(10);
+  stage.packet_bytes = 100;
+  stage.header_bytes = 20;
+  EXPECT_DOUBLE_EQ(stage_us(stage, 100), 12);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 101), 14.1);
+}
+
+TEST(Stage, OfAWindowTheFirstBytesKeepTheirRate) {
+  const Stage stage{.name = "link", .levels = {{100, 10}, {300, 20}, {0, 50}}};
+  EXPECT_DOUBLE_EQ(stage_us(stage, 50), 5);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 300), 10 + 10);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 400), 10 + 10 + 2);
+}
+
+TEST(Stage, OfACacheAllBytesTakeTheRateOfWhatHoldsThem) {
+  const Stage stage{.name = "copy", .levels = {{100, 10}, {0, 5}}, .kind = Levels::kCache};
+  EXPECT_DOUBLE_EQ(stage_us(stage, 100), 10);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 150), 0.5 * 15 + 0.5 * 30);  // half way to where all miss
+  EXPECT_DOUBLE_EQ(stage_us(stage, 200), 40);
+  EXPECT_DOUBLE_EQ(stage_us(stage, 1000), 200);
+}
+
+TEST(Path, StagesFollowOneAnother) {
+  const TransferPath path{.name = "p", .fixed_us = 7, .stages = {link(10), link(5)}};
+  EXPECT_DOUBLE_EQ(time_us(path, 100), 7 + 10 + 20);
+  EXPECT_DOUBLE_EQ(megabytes_per_s(path, 100), 100 / 37.0);
+}
+
+TEST(Path, InChunksOnlyTheSlowestStageRepeats) {
+  const TransferPath path{
+      .name = "p", .fixed_us = 7, .stages = {link(10), link(5)}, .chunk_bytes = 50};
+  EXPECT_DOUBLE_EQ(time_us(path, 50), 7 + 5 + 10);
+  EXPECT_DOUBLE_EQ(time_us(path, 200), 7 + 5 + 10 + 3 * 10);
+}
+
+TEST(Path, OverlapHidesNoMoreThanWhatMoves) {
+  const TransferPath path{.name = "p", .fixed_us = 7, .overlap_us = 4, .stages = {link(10)}};
+  EXPECT_DOUBLE_EQ(time_us(path, 20), 7);
+  EXPECT_DOUBLE_EQ(time_us(path, 100), 7 + 10 - 4);
+}
+
+TEST(Path, ProcessorShareIsHostTimeByTransferTime) {
+  const TransferPath path{
+      .name = "p", .fixed_us = 10, .stages = {link(10)}, .host_us = 5, .host_share = 0.25};
+  EXPECT_DOUBLE_EQ(processor_share(path, 0), 0.5);
+  EXPECT_DOUBLE_EQ(processor_share(path, 300), (5 + 0.25 * 30) / 40);
+}
+
+// 1 + n/10 and 11.02 + n/20 meet at 200.4: from 201 on the second is faster.
+TEST(Crossings, AreFoundToTheByte) {
+  const TransferPath a{.name = "a", .fixed_us = 1, .stages = {link(10)}};
+  const TransferPath b{.name = "b", .fixed_us = 11.02, .stages = {link(20)}};
+  for (const auto& found : {crossings(a, b, 8, 1000), crossings(b, a, 8, 1000)}) {
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].bytes, 201u);
+    EXPECT_EQ(found[0].faster_from, "b");
+    EXPECT_EQ(found[0].slower_before, "a");
+    EXPECT_DOUBLE_EQ(found[0].gain, 101.0 / 61.02);
+  }
+  EXPECT_TRUE(crossings(a, b, 8, 100).empty());
+  EXPECT_TRUE(crossings(a, a, 8, 1000).empty());
+}
+
+Samples samples_of(const std::string& path, double (*put)(double), double (*staged)(double),
+                   double (*copy)(double)) {
+  Samples samples{.path = path, .samples = {}};
+  const Caches caches;
+  for (const ThreeSizes& three : {calibration_sizes(path), memory_sizes(caches)})
+    for (const std::size_t bytes : {three.small, three.middle, three.large}) {
+      const auto n = static_cast<double>(bytes);
+      samples.samples.push_back({bytes, put(n), put(n) / 2, staged(n), staged(n), copy(n)});
+    }
+  return samples;
+}
+
+double copy_at_50(double n) { return n / 50e3; }
+
+TEST(Calibration, OfALinkMeetsItsThreeSizesAndHalvesTheRateWithinTheWindow) {
+  const auto put = [](double n) { return 20 + n / 5000 + (n > kMebi ? (n - kMebi) / 5000 : 0); };
+  const TransferPath path = direct_path(samples_of("proxy", put, put, copy_at_50), Caches{});
+  EXPECT_EQ(path.name, "proxy");
+  for (const std::size_t bytes : {std::size_t{256}, kMebi, 4 * kMebi})
+    EXPECT_NEAR(time_us(path, bytes), put(static_cast<double>(bytes)), 1e-6) << bytes;
+  const double in_window = time_us(path, 64 * kKibi) - time_us(path, 32 * kKibi);
+  const double behind = time_us(path, 96 * kKibi) - time_us(path, 64 * kKibi);
+  EXPECT_NEAR(in_window, 2 * behind, 1e-6);
+  EXPECT_NEAR(processor_share(path, 4 * kMebi), 0.5, 0.01);
+}
+
+TEST(Calibration, OfAMappedPathKeepsTheRatioOfTheCaches) {
+  const auto copy = [](double n) { return n / (n < 16384 ? 100e3 : n < 524288 ? 50e3 : 25e3); };
+  const auto put = [](double n) {
+    return 0.05 + n / (n < 16384 ? 50e3 : n < 524288 ? 25e3 : 20e3) - 0.004;
+  };
+  const TransferPath path = direct_path(samples_of("p2p", put, put, copy), Caches{});
+  EXPECT_EQ(path.name, "mapped");
+  // What the small put took beside its bytes is not known apart: it counts as the call's.
+  EXPECT_NEAR(time_us(path, 64 * kKibi), put(65536), 1e-6);
+  EXPECT_NEAR(time_us(path, 4 * kMebi), put(4.0 * kMebi), 1e-6);
+  EXPECT_NEAR(time_us(path, 8 * kKibi), put(8192), 0.01 * put(8192) + 0.006);
+}
+
+TEST(Calibration, OfAStagedPathMeetsItsThreeSizesWithBothCopies) {
+  const auto staged = [](double n) { return 30 + n / 2000; };
+  const TransferPath path = staged_path(samples_of("proxy", staged, staged, copy_at_50), Caches{});
+  ASSERT_EQ(path.stages.size(), 3u);
+  EXPECT_EQ(path.stages.front().name, "copy to host memory");
+  EXPECT_EQ(path.stages.back().name, "copy to device memory");
+  for (const std::size_t bytes : {std::size_t{256}, kMebi, 4 * kMebi})
+    EXPECT_NEAR(time_us(path, bytes), staged(static_cast<double>(bytes)), 1e-6) << bytes;
+}
+
+TEST(Calibration, NamesTheSizeThatIsNotThere) {
+  Samples samples{.path = "nic", .samples = {{.bytes = 256, .put_us = 1}}};
+  try {
+    direct_path(samples, Caches{});
+    FAIL() << "accepted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no sample of 1048576 bytes"), std::string::npos);
+  }
+}
+
+TEST(Samples, AreReadAsTheyAreWritten) {
+  std::ostringstream out;
+  write_samples(out, {"nic", {{8, 1.5, 0.25, 3, 2, 0.125}}});
+  const Samples read = read_samples(out.str());
+  EXPECT_EQ(read.path, "nic");
+  ASSERT_EQ(read.samples.size(), 1u);
+  EXPECT_EQ(read.samples[0].bytes, 8u);
+  EXPECT_EQ(read.samples[0].put_host_us, 0.25);
+  EXPECT_EQ(read.samples[0].copy_us, 0.125);
+  EXPECT_THROW(read_samples(""), std::runtime_error);
+  EXPECT_THROW(read_samples("path nic\n8 1 2\n"), std::runtime_error);
+}
+
+// 64 GT/s x 16 is 128 GB/s; a direct put is bound by 400 Gb/s, the mapped one by NVLink.
+TEST(Devices, GiveTheNarrowestLinkOfTheRoute) {
+  const auto paths = paths_of({.gpu = "h100", .nic = "CX7", .links = {}});
+  ASSERT_EQ(paths.size(), 4u);
+  EXPECT_EQ(paths[1].name, "direct");
+  EXPECT_DOUBLE_EQ(paths[1].stages[0].levels[0].bytes_per_us, 50000);
+  EXPECT_DOUBLE_EQ(paths[0].stages[0].levels[0].bytes_per_us, 450e3 * 0.83);
+  const auto narrow = paths_of({.gpu = "H100", .nic = "cx7", .links = {"pcie3x8", "nvlink2"}});
+  EXPECT_DOUBLE_EQ(narrow[1].stages[0].levels[0].bytes_per_us, 7877);
+  EXPECT_DOUBLE_EQ(narrow[0].stages[0].levels[0].bytes_per_us, 150e3 * 0.83);
+  EXPECT_EQ(paths[3].stages.size(), 3u);
+}
+
+TEST(Devices, EachHasASourceAndLinksThatAreKnown) {
+  for (const Gpu& gpu : gpus()) {
+    EXPECT_NO_THROW(paths_of({.gpu = std::string(gpu.name), .nic = "cx7", .links = {}}))
+        << gpu.name;
+    EXPECT_FALSE(gpu.source.empty());
+  }
+  for (const Nic& nic : nics()) {
+    EXPECT_NO_THROW(paths_of({.gpu = "A100", .nic = std::string(nic.name), .links = {}}))
+        << nic.name;
+    EXPECT_FALSE(nic.source.empty());
+  }
+  for (const Link& one : links()) EXPECT_FALSE(one.source.empty()) << one.name;
+}
+
+TEST(Sizes, AreReadWithTheirUnits) {
+  EXPECT_EQ(size_of("8"), 8u);
+  EXPECT_EQ(size_of("64K"), 64 * kKibi);
+  EXPECT_EQ(size_of("4M"), 4 * kMebi);
+  EXPECT_EQ(sizes_in("8:40"), (std::vector<std::size_t>{8, 16, 32, 40}));
+  EXPECT_EQ(sizes_in("8:8"), std::vector<std::size_t>{8});
+  for (const char* const wrong : {"", "0", "-1", "8X", "K", "99999999999999999999", "2000G"})
+    EXPECT_THROW(size_of(wrong), std::invalid_argument) << wrong;
+  for (const char* const wrong : {"8", "64:8", "8:", ":8", "8:16:32"})
+    EXPECT_THROW(sizes_in(wrong), std::invalid_argument) << wrong;
+  EXPECT_EQ(in_words(1000), "1000 B");
+  EXPECT_EQ(in_words(64 * kKibi), "64 KiB");
+}
+
+Prediction two_lines() {
+  return {.notes = {"note"},
+          .paths = {{.name = "a", .fixed_us = 1, .stages = {link(10)}},
+                    {.name = "b", .fixed_us = 11.02, .stages = {link(20)}}},
+          .sizes = {8, 1000},
+          .comparisons = {{"a", 8, 1.8, 2, false}, {"a", 1000, 150, 100, true}}};
+}
+
+TEST(Report, SaysWhereTheLinesCross) {
+  const auto said = sentences(two_lines());
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], "from 201 B on b beats a, by 1.66 times at 1000 B");
+  Prediction small = two_lines();
+  small.sizes = {8, 100};
+  EXPECT_EQ(sentences(small)[0], "a beats b at all sizes: 6.34 times at 8 B, 1.46 times at 100 B");
+}
+
+TEST(Report, HasTheSameFiguresAsJson) {
+  const auto json = to_json(two_lines());
+  EXPECT_DOUBLE_EQ(json["rows"][1]["b"]["us"].get<double>(), 61.02);
+  EXPECT_EQ(json["crossings"][0]["bytes"].get<int>(), 201);
+  EXPECT_EQ(json["paths"][0]["stages"][0]["levels"][0]["bytes_per_us"].get<int>(), 10);
+  EXPECT_NEAR(json["worst_error"].get<double>(), 0.1, 1e-12);  // of the size not calibrated
+  EXPECT_NE(table(two_lines()).find("101.000"), std::string::npos);
+}
+
+TEST(Report, DrawsAllPathsInAllPanels) {
+  const std::string script = gnuplot_script(two_lines(), "a \"b\".png");
+  EXPECT_NE(script.find("set output \"a \\\"b\\\".png\""), std::string::npos);
+  std::size_t ends = 0;
+  for (std::size_t at = 0; (at = script.find("\ne\n", at)) != std::string::npos; ++at) ++ends;
+  EXPECT_EQ(ends, 2u * 3);
+}
+
+}  // namespace
+}  // namespace chime::predict

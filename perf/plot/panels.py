@@ -68,6 +68,8 @@ def of_table(table):
 
 def chosen(table):
     """What is drawn of a table: of counted instructions (columns operation, mode, library, ...) one bar for each library."""
+    if table.columns[-1] == "error":  # a prediction's, of both signs: seen as the distance of two curves
+        return tables.Table(table.columns[:-1], [(key, figures[:-1]) for key, figures in table.rows], table.key)
     if "instr" not in table.columns:
         return table
     index, by_call = table.columns.index("instr"), collections.defaultdict(dict)

@@ -1,6 +1,7 @@
 // The picture of a prediction, by gnuplot.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -75,6 +76,7 @@ void plot(const Prediction& prediction, const std::string& png) {
     std::fclose(there);
   else
     throw std::runtime_error("no picture: " + png + " cannot be written");
+  std::signal(SIGPIPE, SIG_IGN);  // a gnuplot that is not there reads nothing
   std::FILE* const gnuplot = ::popen("exec gnuplot", "w");
   if (!gnuplot) throw std::runtime_error(no_gnuplot);
   const std::string script = gnuplot_script(prediction, png);

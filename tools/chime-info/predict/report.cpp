@@ -98,7 +98,8 @@ std::vector<std::string> sentences(const Prediction& prediction) {
 }
 
 std::string comparison_table(const Prediction& prediction) {
-  std::string text = "# *: calibrated\n# path     size       predicted us   measured us     error\n";
+  std::string text =
+      "# *: calibrated\n# path     size       predicted us   measured us     error\n";
   for (const Comparison& one : prediction.comparisons)
     text += fmt::format("{:<10} {:<10} {:>12.3f}  {:>12.3f}  {:>+6.1f} %{}\n", one.path,
                         in_words(one.bytes), one.predicted_us, one.measured_us, 100 * one.error(),

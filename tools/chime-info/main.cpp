@@ -1,7 +1,8 @@
 // chime-info: version, build, devices, launcher, limits, and the environment variables that are
 // set; with --variables every one, with its default, its current value and a sentence; with --proxy
-// what the proxies of running PEs have done; with --doctor what is wrong with this machine. Exit
-// code 1 if a variable has a value that Chime refuses, there is no proxy, or something is wrong.
+// what the proxies of running PEs have done; with --doctor what is wrong with this machine; with
+// --predict what a transfer costs by each path. Exit code 1 if a variable has a value that Chime
+// refuses, there is no proxy, something is wrong, or a prediction fails its check.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -97,6 +97,14 @@ std::vector<std::string> variables_for(const std::string& path) {
   return {"CHIME_P2P=off", "CHIME_FABRIC=off", fmt::format("CHIME_NIC={}", nic ? nic : "auto")};
 }
 
+// The kernels that measure are the CPU device's: it is taken also where there is a GPU, unless the
+// user has chosen another, which the PEs then refuse.
+std::vector<std::string> changes_for(const std::string& path) {
+  std::vector<std::string> changes = variables_for(path);
+  if (!std::getenv("CHIME_DEVICE")) changes.emplace_back("CHIME_DEVICE=cpu");
+  return changes;
+}
+
 }  // namespace
 
 Samples measure_path(const std::string& path, const std::vector<std::size_t>& sizes, int repeats) {
@@ -105,7 +113,7 @@ Samples measure_path(const std::string& path, const std::vector<std::size_t>& si
       run({find_chime_run(self).string(), "-n", "2", "--timeout", kTimeLimit, "--no-prefix",
            self.string(), "--measure", fmt::format("{}", fmt::join(sizes, ",")), "--repeats",
            std::to_string(repeats)},
-          environment_with(variables_for(path)));
+          environment_with(changes_for(path)));
   if (outcome.code != 0)
     throw std::runtime_error(
         fmt::format("the job that measures path {} ended with code {}", path, outcome.code));

@@ -1,0 +1,22 @@
+"""Chime's host API for Python: symmetric arrays, put and get, signals, atomics, teams, collectives, streams.
+
+    import chime
+
+    with chime.init() as job:
+        inbox = chime.zeros(4)
+        chime.put(inbox, [1.0, 2.0, 3.0, 4.0], (job.my_pe + 1) % job.n_pes)
+        chime.barrier()
+        print(inbox.np)
+
+Failed calls raise chime.Error, which has status, pe and text.
+"""
+
+from .array import SIGNAL_ADD, SIGNAL_SET, Array, empty, fence, get, put, put_signal, quiet, zeros
+from .errors import (AbortedError, Error, InvalidError, LaunchError, MismatchError, NetworkError, NotInitializedError, OutOfMemoryError,
+                     PeerDeadError, SystemRefusedError, TimeoutError, UnreachableError, UnsupportedError)
+from .job import Job, device, finalize, global_exit, init, is_initialized, my_pe, n_pes, node_my_pe, node_n_pes, pe_status, unique_id
+from .stream import Stream
+from .team import NODE, SAME_MYPE_NODE, SHARED, WORLD, Team, barrier, sync
+from .words import (atomic_add, atomic_and, atomic_compare_swap, atomic_fetch, atomic_fetch_add, atomic_fetch_and, atomic_fetch_inc,
+                    atomic_fetch_or, atomic_fetch_xor, atomic_inc, atomic_or, atomic_set, atomic_swap, atomic_xor, signal_fetch, signal_op,
+                    signal_wait, test, wait)

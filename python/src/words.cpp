@@ -1,0 +1,133 @@
+// Signals, waits and atomics.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "call.hpp"
+
+namespace chime_python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Between two looks for Ctrl-C and dead PEs.
+constexpr std::uint64_t kSliceNs = 100'000'000;
+constexpr std::uint64_t kNoBound = 0;
+
+// Waits in slices, so that Ctrl-C ends the wait. `wait(timeout_ns)` returns a chimex_status.
+// `timeout_s`: below 0, no bound.
+template <class Wait>
+void wait_in_slices(double timeout_s, const Wait& wait) {
+  require_pe();
+  const auto begin = Clock::now();
+  for (;;) {
+    std::uint64_t slice = kSliceNs;
+    const double left_s = timeout_s - std::chrono::duration<double>(Clock::now() - begin).count();
+    if (timeout_s >= 0) slice = std::clamp<double>(left_s * 1e9, 1, kSliceNs);
+    // Chime itself ends an unbounded wait, CHIME_TIMEOUT after a PE has died.
+    else if (dead_pe() != kNoPe)
+      slice = kNoBound;
+    int status;
+    chimex_clear_last_error();
+    {
+      const py::gil_scoped_release released;
+      status = wait(slice);
+    }
+    if (status == CHIMEX_OK) return;
+    if (status != CHIMEX_ERR_TIMEOUT || slice == kNoBound) raise_last_error(status, kNoPe);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (timeout_s >= 0 && left_s <= slice * 1e-9)
+      raise_error(CHIMEX_ERR_TIMEOUT, kNoPe,
+                  "the wait ended after " + std::to_string(timeout_s) +
+                      " s without its value: look at what the sender does, or wait longer");
+  }
+}
+
+std::uint64_t signal_wait(std::uintptr_t sig, int cmp, std::uint64_t value, double timeout_s) {
+  std::uint64_t seen = 0;
+  wait_in_slices(timeout_s, [&](std::uint64_t timeout_ns) {
+    return chime_host_signal_wait_until_timeout(reinterpret_cast<std::uint64_t*>(sig), cmp, value,
+                                                timeout_ns, &seen);
+  });
+  return seen;
+}
+
+chime_wait_request request_for(const py::array& word, int cmp, const py::array& value) {
+  chime_wait_request request = {};
+  request.elements = word.data();
+  request.count = 1;
+  request.cmp = cmp;
+  request.values = value.data();
+  request.width = static_cast<int>(word.itemsize());
+  request.is_signed = word.dtype().kind() == 'i';
+  request.mode = CHIME_WAIT_ONE;
+  return request;
+}
+
+void wait(const py::array& word, int cmp, const py::array& value, double timeout_s) {
+  const chime_wait_request request = request_for(word, cmp, value);
+  wait_in_slices(timeout_s, [&](std::uint64_t timeout_ns) {
+    return chime_host_wait_timeout(&request, timeout_ns);
+  });
+}
+
+bool test(const py::array& word, int cmp, const py::array& value) {
+  const chime_wait_request request = request_for(word, cmp, value);
+  std::size_t holds = 0;
+  run(kNoPe, [&] { holds = chime_host_test(&request); });
+  return holds == 1;
+}
+
+std::uint64_t bits_of(const py::array& value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value.data(), static_cast<std::size_t>(value.itemsize()));
+  return bits;
+}
+
+// One atomic on `word` at `pe`; returns the old value as an array of one element.
+py::array amo(int op, const py::array& word, const py::array& operand, const py::array& compare,
+              int pe) {
+  const bool fetches = op >= 0x100;
+  const std::uint64_t operand_bits = bits_of(operand), compare_bits = bits_of(compare);
+  void* const address = const_cast<void*>(word.data());
+  const int width = static_cast<int>(word.itemsize());
+  std::uint64_t old = 0;
+  run(pe, [&] {
+    old = chime_host_amo(op & 0xff, fetches, address, width, operand_bits, compare_bits, pe);
+  });
+  return py::array(word.dtype(), std::vector<py::ssize_t>{}, &old);
+}
+
+}  // namespace
+
+void bind_words(py::module_& module) {
+  module.def("signal_op", [](std::uintptr_t sig, std::uint64_t value, int op, int pe) {
+    run(pe, [=] { chime_host_signal_op(reinterpret_cast<std::uint64_t*>(sig), value, op, pe); });
+  });
+  module.def("signal_op_on_stream",
+             [](std::uintptr_t sig, std::uint64_t value, int op, int pe, std::uintptr_t stream) {
+               run(pe, [=] {
+                 chimex_signal_op_on_stream(reinterpret_cast<std::uint64_t*>(sig), value, op, pe,
+                                            stream_of(stream));
+               });
+             });
+  module.def("signal_fetch", [](std::uintptr_t sig) {
+    std::uint64_t value = 0;
+    run(kNoPe,
+        [&] { value = chime_host_signal_fetch(reinterpret_cast<const std::uint64_t*>(sig)); });
+    return value;
+  });
+  module.def("signal_wait", signal_wait);
+  module.def("signal_wait_on_stream",
+             [](std::uintptr_t sig, int cmp, std::uint64_t value, std::uintptr_t stream) {
+               run(kNoPe, [=] {
+                 chimex_signal_wait_until_on_stream(reinterpret_cast<std::uint64_t*>(sig), cmp,
+                                                    value, stream_of(stream));
+               });
+             });
+  module.def("wait", wait);
+  module.def("test", test);
+  module.def("amo", amo);
+}
+
+}  // namespace chime_python

@@ -183,11 +183,14 @@ def local(array, name, writable=False):
 def put(dst, src, pe, *, nbi=False, stream=None):
     """Copies local `src` to `pe`'s `dst`. The source may be reused at once, unless nbi or a stream; quiet() completes it there.
 
-    Shapes and element types must be equal. Strides may be any that are positive: columns of a plate are one call.
+    Shapes and element types must be equal; numbers and lists become what `dst` has. Strides may be any that are positive: columns of a plate are one
+    call.
     """
     to = symmetric(dst, "destination")
-    if type(src) is not Array and type(src) is not np.ndarray and np.isscalar(src):
+    if np.isscalar(src):
         src = np.full(to.shape, src, to.dtype)
+    elif isinstance(src, (list, tuple)):
+        src = np.array(src, to.dtype)
     if stream is None:
         _chime.put(to, local(src, "source"), pe, nbi)
     else:

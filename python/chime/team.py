@@ -166,16 +166,20 @@ class Team:
         addresses = _chime.address(to), _chime.address(source)
         _chime.alltoalls(self._live(), *addresses, dst_stride, src_stride, n, to.itemsize, seconds, on)
 
-    def alltoallv(self, dst, src, dst_offsets, src_counts, src_offsets, *, timeout=None):
-        """src_counts[j] elements from src_offsets[j] on go to member j. What comes from member i is put at dst_offsets[i]; returns how many came."""
+    def alltoallv(self, dst, src, dst_counts, dst_offsets, src_counts, src_offsets, *, timeout=None):
+        """src_counts[j] elements from src_offsets[j] on go to member j. At most dst_counts[i] come from member i, to dst_offsets[i].
+
+        Returns how many came from each member.
+        """
         to, source = _pair(dst, src)
-        lists = [list(map(int, values)) for values in (dst_offsets, src_counts, src_offsets)]
-        if any(len(values) != self._count() for values in lists):
-            raise InvalidError(f"offsets and counts have one entry for each of the {self._count()} members")
-        for count, offset in zip(lists[1], lists[2]):
-            _holds(source, offset + count, "source")
+        lists = [list(map(int, values)) for values in (dst_counts, dst_offsets, src_counts, src_offsets)]
+        if any(len(values) != self._count() or min(values) < 0 for values in lists):
+            raise InvalidError(f"offsets and counts have one entry for each of the {self._count()} members, none negative")
+        for view, name, counts, offsets in ((to, "destination", *lists[:2]), (source, "source", *lists[2:])):
+            for count, offset in zip(counts, offsets):
+                _holds(view, offset + count if count else 0, name)
         seconds, _ = self._mode(timeout, None)
-        return _chime.alltoallv(self._live(), _chime.address(to), lists[0], _chime.address(source), lists[1], lists[2], to.itemsize, seconds)
+        return _chime.alltoallv(self._live(), _chime.address(to), _chime.address(source), *lists, to.itemsize, seconds)
 
     def _reduce(self, kind, dst, src, op, stream, shares=1):
         to, source = _pair(dst, src)

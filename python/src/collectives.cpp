@@ -55,13 +55,12 @@ void alltoalls(int team, std::uintptr_t dst, std::uintptr_t src, std::ptrdiff_t 
   start(request, {timeout_s, stream});
 }
 
-// Returns how many elements came from each member.
-std::vector<std::size_t> alltoallv(int team, std::uintptr_t dst,
-                                   const std::vector<std::size_t>& dst_offsets, std::uintptr_t src,
-                                   const std::vector<std::size_t>& src_counts,
-                                   const std::vector<std::size_t>& src_offsets, int bytes,
-                                   double timeout_s) {
-  std::vector<std::size_t> dst_counts(dst_offsets.size());
+using Counts = std::vector<std::size_t>;
+
+// `dst_counts`: how many elements there is room for. Returns how many came from each member.
+Counts alltoallv(int team, std::uintptr_t dst, std::uintptr_t src, Counts dst_counts,
+                 const Counts& dst_offsets, const Counts& src_counts, const Counts& src_offsets,
+                 int bytes, double timeout_s) {
   chime_collective_request request = request_of(CHIME_COLLECTIVE_ALLTOALLV, team, dst, src);
   request.bytes = bytes;
   request.dst_counts = dst_counts.data();

@@ -143,8 +143,9 @@ void bind_streams(py::module_& module) {
   });
   module.def("stream_synchronize", [](std::uintptr_t stream) {
     require_pe();
-    run(kNoPe,
-        [=] { chime::exec::stream_synchronize(reinterpret_cast<chime::simt::Stream*>(stream)); });
+    run_status(kNoPe, [=] {
+      return chime::exec::stream_synchronize(reinterpret_cast<chime::simt::Stream*>(stream));
+    });
   });
 }
 

@@ -1,6 +1,4 @@
 // put, get, put_signal: of numpy-described memory, contiguous or with strides.
-#include <ctime>
-
 #include "call.hpp"
 
 namespace chime_python {
@@ -179,19 +177,6 @@ void put_signal_on_stream(const py::array& dst, const py::array& src, std::uintp
   });
 }
 
-// Nanoseconds that each of `count` puts takes from C: what perf/python compares with.
-double c_put_ns(const py::array& dst, const py::array& src, int pe, int count) {
-  const auto bytes = static_cast<std::size_t>(dst.nbytes());
-  void *const to = data_of(dst), *const from = data_of(src);
-  timespec begin, end;
-  run(pe, [&] {
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int i = 0; i < count; ++i) chime_host_put(to, from, bytes, pe);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-  });
-  return ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / count;
-}
-
 }  // namespace
 
 void bind_transfers(py::module_& module) {
@@ -201,7 +186,6 @@ void bind_transfers(py::module_& module) {
   module.def("get_on_stream", get_on_stream);
   module.def("put_signal", put_signal);
   module.def("put_signal_on_stream", put_signal_on_stream);
-  module.def("c_put_ns", c_put_ns);
   module.def("fence", [] { run(kNoPe, [] { chime_host_fence(); }); });
   module.def("quiet", [] { run(kNoPe, [] { chime_host_quiet(); }); });
   module.def("quiet_on_stream", [](std::uintptr_t stream) {

@@ -1,0 +1,130 @@
+"""jobs_test.py <fact>: joining, leaving, and PEs that die. Each is a job of its own; the launcher gives PEs."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+
+import chime
+
+
+def wanted(condition, words):
+    if not condition:
+        sys.exit(f"PE {os.environ.get('CHIME_TEST_PE', '?')}: {words}")
+
+
+def refused(kind, call):
+    try:
+        call()
+    except kind as error:
+        return error
+    sys.exit(f"nothing was raised; wanted {kind.__name__}")
+
+
+def is_bounded_by_init_and_finalize():
+    for call in (chime.barrier, chime.my_pe, chime.n_pes, chime.quiet, lambda: chime.zeros(3), lambda: chime.WORLD.n_pes, chime.finalize):
+        error = refused(chime.NotInitializedError, call)
+        wanted(error.status == 2 and "chime.init()" in error.text, f"{error.status}: {error.text}")
+    wanted(not chime.is_initialized(), "initialised before init")
+    with chime.init() as job:
+        wanted(chime.is_initialized() and 0 <= job.my_pe < job.n_pes, "not initialised after init")
+        wanted(chime.node_n_pes() == job.n_pes and chime.node_my_pe() == job.my_pe, "not alone on a node")
+        wanted(chime.pe_status(job.my_pe) == 0, "not alive")
+        a = chime.zeros(3)
+    refused(chime.NotInitializedError, chime.barrier)
+    wanted("finalize" in refused(chime.InvalidError, lambda: a.np).text, "an array outlives its job")
+
+
+def takes_settings():
+    refused(chime.InvalidError, lambda: chime.init(settings={"CHIME_ON_ERROR": "exit"}))
+    refused(chime.InvalidError, lambda: chime.init(my_pe=0, n_pes=1))
+    refused(chime.InvalidError, lambda: chime.init(uid=b"x" * 128))
+    wanted("bytes" in refused(chime.InvalidError, lambda: chime.init(uid=b"short", my_pe=0, n_pes=1)).text, "a short id is taken")
+    wanted("CHIME_TIMEOUT" in refused(chime.Error, lambda: chime.init(settings={"CHIME_TIMEOUT": "soon"})).text, "a wrong value is taken")
+    with chime.init(settings={"CHIME_SYMMETRIC_SIZE": "1M"}):
+        refused(chime.OutOfMemoryError, lambda: chime.empty(64 << 20, np.uint8))
+
+
+def numbers_pes_by_a_unique_id():
+    """Of two processes that no launcher started; the id goes through a pipe."""
+    get, put = os.pipe()
+    child = os.fork()
+    pe = 0 if child else 1
+    if pe == 0:
+        uid = chime.unique_id()
+        os.write(put, uid)
+    else:
+        uid = os.read(get, 4096)
+    with chime.init(uid=uid, my_pe=pe, n_pes=2) as job:
+        a = chime.zeros(1, np.int32)
+        chime.put(a, [7 + pe], 1 - pe)
+        chime.barrier()
+        wanted((job.my_pe, job.n_pes, a.np[0]) == (pe, 2, 8 - pe), f"PE {job.my_pe} of {job.n_pes} has {a.np[0]}")
+    if pe == 1:
+        os._exit(0)
+    wanted(os.waitpid(child, 0)[1] == 0, "the other PE has failed")
+
+
+def takes_a_communicator_of_mpi4py():
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    reversed_ranks = comm.Split(0, -comm.Get_rank())
+    with chime.init(comm=reversed_ranks) as job:
+        wanted((job.my_pe, job.n_pes) == (reversed_ranks.Get_rank(), comm.Get_size()), "ranks are not PEs")
+        a = chime.zeros(1, np.int32)
+        chime.put(a, [job.my_pe + 5], (job.my_pe + 1) % job.n_pes)
+        chime.barrier()
+        wanted(a.np[0] == (job.my_pe - 1) % job.n_pes + 5, "nothing has come")
+
+
+def names_a_dead_pe():
+    """chime-run --keep-going with CHIME_ON_PEER_FAILURE=report: the last PE dies, and the wait of the others names it."""
+    chime.init()
+    me, last = chime.my_pe(), chime.n_pes() - 1
+    word, team = chime.zeros(1, np.uint64), chime.WORLD.split_strided(0, 1, chime.n_pes())
+    chime.barrier()
+    if me == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    error = refused(chime.PeerDeadError, lambda: team.barrier())
+    wanted(error.pe == last and error.status == 7, f"{error.pe}: {error.text}")
+    error = refused(chime.Error, lambda: chime.signal_wait(word, "==", 1, timeout=30))
+    wanted(isinstance(error, (chime.PeerDeadError, chime.TimeoutError)), error.text)
+    living = chime.WORLD.shrink()
+    living.barrier()
+    wanted(living.n_pes == last, f"{living.n_pes} live")
+    print("named")
+    os._exit(0)
+
+
+def is_left_by_ctrl_c():
+    with chime.init():
+        word = chime.zeros(1, np.uint64)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        refused(KeyboardInterrupt, lambda: chime.signal_wait(word, "==", 1))
+        wanted(time.monotonic() - began < 30, "the wait went on")
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        refused(KeyboardInterrupt, lambda: chime.wait(chime.zeros(1, np.int32), "==", 1))
+
+
+def lets_other_threads_run():
+    """A wait gives up the interpreter's lock: the thread that ends it is of this process."""
+    with chime.init() as job:
+        word = chime.zeros(1, np.uint64)
+        wanted(chime.signal_fetch(word) == 0, "no zero")
+        thread = threading.Timer(0.3, lambda: word.np.__setitem__(0, 4))
+        thread.start()
+        wanted(chime.signal_wait(word, "==", 4, timeout=60) == 4, "another value")
+        thread.join()
+        wanted(job.my_pe >= 0, "no PE")
+
+
+FACTS = [is_bounded_by_init_and_finalize, takes_settings, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe,
+         is_left_by_ctrl_c, lets_other_threads_run]
+
+if __name__ == "__main__":
+    {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

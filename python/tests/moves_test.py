@@ -1,0 +1,220 @@
+"""Symmetric arrays, put and get of every shape, put_signal, streams; what is refused."""
+
+import gc
+
+import numpy as np
+from pes import OnAllPes, main
+
+import chime
+
+
+class Arrays(OnAllPes):
+    def test_zeros_are_zeros_again_where_others_lay(self):
+        with chime.empty(100, np.int32) as used:
+            used.np[:] = 7
+            address = used.address
+        again = chime.zeros(100, np.int32)
+        self.assertEqual(again.address, address)
+        self.assert_same(np.zeros(100), again.np)
+        again.free()
+
+    def test_lie_at_the_same_offset_of_each_heap(self):
+        a = chime.zeros((2, 3))
+        offsets = chime.zeros(self.n, np.int64)
+        where = chime.zeros(1, np.int64)
+        where.np[0] = a.address - _heap_start(a)
+        chime.WORLD.fcollect(offsets, where)
+        self.assert_same([where.np[0]] * self.n, offsets.np)
+        for each in (where, offsets, a):
+            each.free()
+
+    def test_parts_know_shape_type_and_place(self):
+        with chime.zeros((4, 6), np.int16) as a:
+            part = a[1:3, ::2]
+            self.assertEqual(((2, 3), np.dtype(np.int16), 6, 12), (part.shape, part.dtype, part.size, part.nbytes))
+            self.assertEqual(a.address + 12, part.address)
+            self.assertEqual((), a[3, 5].shape)
+            part[...] = 5
+            self.assertEqual(30, a.np.sum())
+            self.assert_same(a.np.reshape(24), a.reshape(24).np)
+            with self.refused(chime.InvalidError, "would copy"):
+                a[[0, 2]]
+            with self.refused(chime.InvalidError, "needs a copy"):
+                a[:, 1:3].reshape(8)
+
+    def test_are_seen_by_numpy_and_dlpack_without_a_copy(self):
+        with chime.zeros(3) as a:
+            seen = np.from_dlpack(a)  # read-only by numpy's choice
+            np.asarray(a)[1] = 2
+            a[2] = 3
+            self.assert_same([0, 2, 3], seen)
+            self.assert_same([0, 2, 3], a.np)
+            self.assertEqual((1, 0), tuple(map(int, a.__dlpack_device__())))
+            self.assertFalse(hasattr(a, "__cuda_array_interface__"))
+
+    def test_are_not_freed_by_the_collector(self):
+        dropped = chime.zeros(1)
+        address = dropped.address
+        del dropped
+        gc.collect()
+        with chime.zeros(1) as other:
+            self.assertNotEqual(address, other.address)
+
+    def test_are_refused_when_freed(self):
+        a = chime.zeros(3)
+        part = a[1:]
+        a.free()
+        self.assertIn("no more", repr(a))
+        for use in (lambda: a.np, lambda: chime.put(part, np.zeros(2), self.me), lambda: chime.get(np.zeros(2), part, self.me), a.free):
+            with self.refused(chime.InvalidError, "free() has freed it"):
+                use()
+
+    def test_of_wrong_sizes_are_refused(self):
+        with self.refused(chime.OutOfMemoryError, "heap"):
+            chime.empty(1 << 45)
+        with self.refused(chime.InvalidError, "negative"):
+            chime.empty((2, -1))
+        with self.refused(chime.InvalidError, "Python objects"):
+            chime.empty(3, object)
+
+    def test_show_mapped_peers_at_once(self):
+        with chime.zeros(2, np.int32) as a:
+            a.np[:] = self.me
+            chime.barrier()
+            there = a.at(self.right)
+            if there is not None:
+                self.assert_same([self.right] * 2, there)
+            self.assert_same([self.me] * 2, a.at(self.me))
+            chime.barrier()
+
+
+def _heap_start(first):
+    return first.at(chime.my_pe()).ctypes.data & ~((1 << 21) - 1)
+
+
+class Moves(OnAllPes):
+    def test_bring_every_type(self):
+        pair = np.dtype([("a", np.int32), ("b", np.float32)])
+        for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float16, np.float32, np.float64,
+                      np.complex64, np.complex128, np.bool_, "S5", "M8[s]", pair):
+            with self.subTest(dtype=dtype), chime.zeros(17, dtype) as a:
+                sent = (np.arange(17) + self.me).astype(np.uint8).astype(dtype) if dtype is not pair else np.array([(self.me, i) for i in range(17)], pair)
+                chime.put(a, sent, self.right)
+                chime.barrier()
+                back = np.zeros(17, dtype)
+                chime.get(back, a, self.right)
+                self.assert_same(sent, back)
+                chime.barrier()
+
+    def test_bring_strides_of_every_rank(self):
+        with chime.zeros((3, 4, 5), np.int32) as a, chime.zeros((3, 4, 5), np.int32) as b:
+            b.np[:] = np.arange(60).reshape(3, 4, 5) + 1000 * self.me
+            chime.barrier()
+            whole = np.arange(60).reshape(3, 4, 5)
+            for key in ((slice(None), 1, slice(0, 5, 2)), (slice(0, 2), slice(1, 3), 4), (2, 3, 4), (slice(None, None, 2), slice(None), slice(None))):
+                a.np[:] = -1
+                chime.barrier()
+                chime.put(a[key], b[key], self.right)
+                chime.barrier()
+                expected = np.full((3, 4, 5), -1)
+                expected[key] = whole[key] + 1000 * self.left
+                self.assert_same(expected, a.np)
+                got = np.zeros(whole[key].shape, np.int32)
+                chime.get(got, b[key], self.left)
+                self.assert_same(whole[key] + 1000 * self.left, got)
+                chime.barrier()
+
+    def test_take_lists_and_numbers(self):
+        with chime.zeros(3) as a:
+            chime.put(a, [1, 2, 3], self.right)
+            chime.barrier()
+            self.assert_same([1, 2, 3], a.np)
+            chime.barrier()
+            chime.put(a, 4, self.right)
+            chime.barrier()
+            self.assert_same([4, 4, 4], a.np)
+
+    def test_nbi_complete_with_quiet(self):
+        with chime.zeros(1 << 14) as a:
+            sent = np.arange(1 << 14) + self.me + 0.5
+            chime.put(a, sent, self.right, nbi=True)
+            chime.fence()
+            chime.barrier()
+            back = np.zeros(1 << 14)
+            chime.get(back, a, self.right, nbi=True)
+            chime.quiet()
+            self.assert_same(sent, back)
+            self.assert_same(np.arange(1 << 14) + self.left + 0.5, a.np)
+            chime.barrier()
+
+    def test_nothing_is_moved_of_nothing(self):
+        with chime.zeros((0, 3)) as a:
+            chime.put(a, np.zeros((0, 3)), self.right)
+            chime.get(np.zeros((0, 3)), a, self.right)
+            chime.barrier()
+
+    def test_on_streams_come_in_order(self):
+        with chime.zeros(8) as a, chime.zeros(8) as b, chime.zeros(1, np.uint64) as word, chime.Stream() as stream:
+            back = np.zeros(8)
+            b.np[:] = self.me + 1
+            chime.put(a, b, self.right, stream=stream)
+            chime.signal_op(word, 3, self.right, stream=stream)
+            chime.quiet(stream=stream)
+            chime.signal_wait(word, "==", 3, stream=stream)
+            chime.barrier(stream=stream)
+            chime.get(back, a, self.right, stream=stream)
+            chime.quiet(stream=stream)
+            stream.synchronize()
+            self.assert_same([self.left + 1] * 8, a.np)
+            self.assert_same([self.me + 1] * 8, back)
+            chime.barrier()
+            chime.put_signal(a, np.full(8, 9.0), word, 4, self.right, nbi=True, stream=stream)
+            chime.signal_wait(word, "==", 4, stream=stream)
+            stream.synchronize()
+            self.assert_same([9] * 8, a.np)
+            chime.barrier()
+
+    def test_with_signals_have_come_when_the_signal_has(self):
+        with chime.zeros(300, np.int32) as a, chime.zeros(2, np.uint64) as words:
+            for nbi in (False, True):
+                chime.put_signal(a, np.arange(300, dtype=np.int32) + self.me, words[0], 1, self.right, nbi=nbi)
+                chime.signal_wait(words[0], ">=", 1, timeout=60)
+                self.assert_same(np.arange(300) + self.left, a.np)
+                chime.barrier()
+                words.np[0] = 0
+                chime.barrier()
+            chime.put_signal(a, np.zeros(300, np.int32), words[1], 5, self.right, op=chime.SIGNAL_ADD)
+            chime.put_signal(a, np.zeros(300, np.int32), words[1], 6, self.right, op=chime.SIGNAL_ADD)
+            self.assertEqual(11, chime.signal_wait(words[1], "==", 11, timeout=60))
+            chime.barrier()
+
+    def test_are_refused_where_they_cannot_be(self):
+        with chime.zeros(4) as a, chime.zeros((4, 4)) as plate:
+            for pe in (-1, self.n, 1 << 20):
+                with self.refused(chime.InvalidError, f"there is no PE {pe}") as refusal:
+                    chime.put(a, np.zeros(4), pe)
+                self.assertEqual((1, pe if pe >= 0 else None), (refusal.error.status, refusal.error.pe))
+            with self.refused(chime.InvalidError, "float32", "astype"):
+                chime.put(a, np.zeros(4, np.float32), self.me)
+            with self.refused(chime.InvalidError, "shapes differ"):
+                chime.put(a, np.zeros(5), self.me)
+            with self.refused(chime.InvalidError, "no symmetric array"):
+                chime.put(np.zeros(4), a, self.me)
+            with self.refused(chime.InvalidError, "no symmetric array"):
+                chime.get(a, np.zeros(4), self.me)
+            with self.refused(chime.InvalidError, "cannot receive"):
+                chime.get([0.0] * 4, a, self.me)
+            fixed = np.zeros(4)
+            fixed.flags.writeable = False
+            with self.refused(chime.InvalidError, "read-only"):
+                chime.get(fixed, a, self.me)
+            with self.refused(chime.InvalidError, "positive"):
+                chime.put(a, np.zeros(4)[::-1], self.me)
+            with self.refused(chime.InvalidError, "contiguous"):
+                chime.put_signal(plate[:, 0], np.zeros(4), chime.zeros(1, np.uint64), 1, self.me)
+            with self.refused(chime.InvalidError, "uint64"):
+                chime.put_signal(a, np.zeros(4), a[0], 1, self.me)
+
+
+if __name__ == "__main__":
+    main()

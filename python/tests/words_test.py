@@ -1,0 +1,130 @@
+"""Signals, waits on words, and atomics of every type."""
+
+import time
+
+import numpy as np
+from pes import OnAllPes, main
+
+import chime
+
+
+class Signals(OnAllPes):
+    def test_are_set_added_and_fetched(self):
+        with chime.zeros(1, np.uint64) as word:
+            chime.signal_op(word, 5, self.right)
+            self.assertEqual(5, chime.signal_wait(word, "!=", 0, timeout=60))
+            chime.barrier()
+            chime.signal_op(word, 2, self.right, op=chime.SIGNAL_ADD)
+            self.assertEqual(7, chime.signal_wait(word, ">", 5, timeout=60))
+            self.assertEqual(7, chime.signal_fetch(word))
+            chime.barrier()
+
+    def test_that_do_not_come_end_the_wait_at_its_bound(self):
+        with chime.zeros(1, np.uint64) as word:
+            began = time.monotonic()
+            with self.refused(chime.TimeoutError, "0.3", "sender") as refusal:
+                chime.signal_wait(word, "==", 7, timeout=0.3)
+            self.assertGreaterEqual(time.monotonic() - began, 0.3)
+            self.assertEqual(5, refusal.error.status)
+            self.assertIsInstance(refusal.error, TimeoutError)
+            with self.refused(chime.InvalidError, "comparison"):
+                chime.signal_wait(word, "=", 7)
+            with self.refused(chime.InvalidError, "timeout is -1"):
+                chime.signal_wait(word, "==", 7, timeout=-1)
+
+
+class Words(OnAllPes):
+    def test_of_each_type_are_waited_for_by_each_comparison(self):
+        for dtype in (np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+            with self.subTest(dtype=dtype), chime.zeros(2, dtype) as words:
+                for cmp, value in (("==", 0), ("!=", 1), ("<", 1), ("<=", 0), (">=", 0)):
+                    self.assertTrue(chime.test(words[1], cmp, value))
+                    chime.wait(words[1], cmp, value, timeout=60)
+                self.assertFalse(chime.test(words[1], ">", 0))
+                with self.refused(chime.TimeoutError):
+                    chime.wait(words[1], ">", 0, timeout=0)
+                chime.barrier()
+                chime.put(words[1], np.array(3, dtype), self.right)
+                chime.wait(words[1], ">", 2, timeout=60)
+                chime.barrier()
+        with chime.zeros(1, np.int32) as word:
+            word.np[0] = -1
+            self.assertTrue(chime.test(word, "<", 0))
+
+    def test_that_cannot_be_waited_for_are_refused(self):
+        with chime.zeros(2) as a:
+            with self.refused(chime.InvalidError, "float64"):
+                chime.wait(a[0], "==", 1)
+            with self.refused(chime.InvalidError, "index the array"):
+                chime.test(a, "==", 1)
+
+
+class Atomics(OnAllPes):
+    def test_of_integers_count_all_pes(self):
+        for dtype in (np.int32, np.uint32, np.int64, np.uint64):
+            with self.subTest(dtype=dtype), chime.zeros(4, dtype) as words:
+                words.np[2] = 0xFF
+                chime.barrier()
+                chime.atomic_inc(words[0], 0)
+                chime.atomic_add(words[0], 10, 0)
+                old = chime.atomic_fetch_add(words[0], 100, 0)
+                self.assertEqual(old, chime.atomic_fetch_inc(words[1], 0) * 0 + old)
+                chime.atomic_or(words[3], 1 << self.me, 0)
+                chime.atomic_and(words[2], 0xFF ^ (1 << self.me), 0)
+                chime.barrier()
+                self.assertEqual(111 * self.n, chime.atomic_fetch(words[0], 0))
+                self.assertEqual(self.n, chime.atomic_fetch(words[1], 0))
+                self.assertEqual(0xFF ^ ((1 << self.n) - 1), chime.atomic_fetch(words[2], 0))
+                self.assertEqual((1 << self.n) - 1, chime.atomic_fetch(words[3], 0))
+                chime.barrier()
+                if self.me == 0:
+                    self.assertEqual((1 << self.n) - 1, chime.atomic_fetch_xor(words[3], 1, 0))
+                    self.assertEqual((1 << self.n) - 2, chime.atomic_fetch_or(words[3], 1, 0))
+                    self.assertEqual((1 << self.n) - 1, chime.atomic_fetch_and(words[3], 2, 0))
+                    chime.atomic_xor(words[3], 3, 0)
+                    chime.quiet()
+                    self.assertEqual((2 if self.n > 1 else 0) ^ 3, words.np[3])
+                chime.barrier()
+
+    def test_swaps_return_what_was_there(self):
+        for dtype in (np.int32, np.uint64, np.float32, np.float64):
+            with self.subTest(dtype=dtype), chime.zeros(1, dtype) as word:
+                chime.atomic_set(word, 3, self.right)
+                chime.barrier()
+                old = chime.atomic_swap(word, 4 + self.me, self.right)
+                self.assertEqual((3, np.dtype(dtype)), (old, old.dtype))
+                chime.barrier()
+                self.assertEqual(4 + self.left, word.np[0])
+                self.assertEqual(4 + self.left, chime.atomic_fetch(word, self.me))
+                chime.barrier()
+        with chime.zeros(1, np.int64) as word:
+            self.assertEqual(0, chime.atomic_compare_swap(word, 1, 9, self.right))
+            self.assertEqual(0, chime.atomic_compare_swap(word, 0, -9, self.right))
+            self.assertEqual(-9, chime.atomic_fetch(word, self.right))
+            chime.barrier()
+
+    def test_of_floats_add(self):
+        for dtype in (np.float32, np.float64):
+            with self.subTest(dtype=dtype), chime.zeros(1, dtype) as word:
+                chime.barrier()
+                chime.atomic_add(word, 0.5, 0)
+                chime.atomic_fetch_add(word, 0.25, 0)
+                chime.barrier()
+                self.assertEqual(0.75 * self.n, chime.atomic_fetch(word, 0))
+                chime.barrier()
+
+    def test_are_refused_of_other_types(self):
+        with chime.zeros(2, np.int8) as small, chime.zeros(2) as a:
+            with self.refused(chime.InvalidError, "int8"):
+                chime.atomic_add(small[0], 1, 0)
+            with self.refused(chime.InvalidError, "float64"):
+                chime.atomic_or(a[0], 1, 0)
+            with self.refused(chime.InvalidError, "index the array"):
+                chime.atomic_add(a, 1, 0)
+            with self.refused(chime.InvalidError) as refusal:
+                chime.atomic_add(a[0], 1, self.n)
+            self.assertEqual(self.n, refusal.error.pe)
+
+
+if __name__ == "__main__":
+    main()

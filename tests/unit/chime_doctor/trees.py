@@ -4,7 +4,7 @@
   /path -> /target     a link
   /path = N AT=HEX...  a file of N zero bytes, with these at that offset
   - /path              nothing is there any more
-  answers NAME: JSON   what no file tells (tools/chime-doctor/probes/read.cpp)
+  answers NAME: JSON   what no file tells (tools/chime-doctor/probes/recorded.cpp)
   let NAME = text      $NAME further down
 """
 

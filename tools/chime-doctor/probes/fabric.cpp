@@ -10,8 +10,7 @@
 namespace chime::doctor {
 namespace {
 
-// host/transport/ofi/fabric/library.cpp loads these, too, and sets variables before, which other
-// threads read here.
+// host/transport/ofi/fabric/library.cpp loads these, too, and keeps them.
 struct Fabric {
   decltype(&::fi_getinfo) get_info = nullptr;
   decltype(&::fi_freeinfo) free_info = nullptr;

@@ -4,21 +4,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <list>
+#include <nlohmann/json.hpp>
 
 #include "host/settings/env.hpp"
 #include "host/topology/hwloc_library.hpp"
 #include "tools/chime-doctor/facts/pci.hpp"
 #include "tools/chime-doctor/facts/rdma.hpp"
+#include "tools/chime-doctor/probes/child.hpp"
 #include "tools/chime-doctor/probes/cuda.hpp"
-#include "tools/chime-doctor/probes/deadline.hpp"
 #include "tools/chime-doctor/probes/network.hpp"
 #include "tools/chime-doctor/probes/probes.hpp"
+#include "tools/chime-doctor/probes/recorded.hpp"
 
 extern char** environ;
 
 namespace chime::doctor {
 namespace {
+
+using nlohmann::json;
 
 // Empty if it loads.
 std::string why_not_loaded(const char* library) {
@@ -27,12 +31,6 @@ std::string why_not_loaded(const char* library) {
   ::dlclose(handle);
   return {};
 }
-
-// Whether libraries load: a constructor that hangs holds the loader's lock, so each waits for it.
-struct Libraries {
-  std::string why_no_pmix, why_no_hwloc;
-};
-Libraries load_libraries() { return {why_not_loaded("libpmix.so.2"), topology::why_no_hwloc()}; }
 
 std::optional<Room> room_in(const char* folder) {
   struct statvfs room {};
@@ -54,34 +52,31 @@ std::map<std::string, std::string> environment_now() {
 
 bool has_gpu(const Root& root) { return !nvidia_gpus(root).empty() || root.has("/dev/nvidiactl"); }
 
+// What is asked here, and by whom it is answered.
+std::list<Child> questions_to(const Root& root) {
+  std::list<Child> all;
+  if (has_gpu(root)) all.emplace_back("the CUDA driver", [] { return json_of(ask_cuda()); });
+  all.emplace_back("libpmix", [] { return json{{"why_no_pmix", why_not_loaded("libpmix.so.2")}}; });
+  all.emplace_back("hwloc", [] { return json{{"why_no_hwloc", topology::why_no_hwloc()}}; });
+  all.emplace_back("libfabric", [] { return json_of(ask_fabric()); });
+  if (!mlx5_devices(root).empty())
+    all.emplace_back("the NICs' driver", [] { return json_of(ask_rdma()); });
+  return all;
+}
+
 }  // namespace
 
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  std::optional<Question<CudaAnswers>> cuda;
-  if (has_gpu(root)) cuda.emplace("the CUDA driver", ask_cuda);
-  Question<Libraries> libraries("the loader of libraries", load_libraries);
-  Question<FabricAnswers> fabric("libfabric", ask_fabric);
-  std::optional<Question<RdmaAnswers>> rdma;
-  if (!mlx5_devices(root).empty()) rdma.emplace("the NICs' driver", ask_rdma);
-
-  Probes probes;
+  json recorded = json::object();
+  std::list<Child> questions = questions_to(root);  // all ask at once
+  for (Child& question : questions) question.answer_by(deadline, recorded);
+  Probes probes = probes_of(recorded);
   probes.shared_memory = room_in("/dev/shm");
   probes.processors = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   probes.has_all_config = ::geteuid() == 0;
   probes.interfaces = interfaces_now();
   probes.environment = environment_now();
-  if (cuda) probes.cuda = cuda->answer_by(deadline, probes.late);
-  probes.fabric = fabric.answer_by(deadline, probes.late);
-  if (const auto loaded = libraries.answer_by(deadline, probes.late)) {
-    probes.why_no_pmix = loaded->why_no_pmix;
-    probes.why_no_hwloc = loaded->why_no_hwloc;
-  }
-  if (!rdma) return probes;
-  if (const auto answers = rdma->answer_by(deadline, probes.late)) {
-    probes.why_no_rdma_core = answers->why_not;
-    probes.why_no_devx = answers->why_no_devx;
-  }
   return probes;
 }
 

@@ -55,10 +55,11 @@ struct Probes {
   std::optional<std::vector<Interface>> interfaces;
   std::map<std::string, std::string> environment;  // CHIME_*, LD_LIBRARY_PATH, PATH
   std::vector<std::string> late;                   // did not answer in time
+  std::map<std::string, std::string> ended;        // how the process that asked ended, by whom
 };
 
-// Asks this machine: each library and driver in a thread of its own. What has not answered after
-// `patience` is late.
+// Asks this machine: each library and driver in a process of its own. What has not answered after
+// `patience` is late. To be called before the program starts threads.
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience);
 
 // Those that were written beside a recorded tree, in its file /probes.json.

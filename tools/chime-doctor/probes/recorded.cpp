@@ -1,7 +1,6 @@
-// Answers that were recorded beside a tree.
-#include <nlohmann/json.hpp>
+#include "tools/chime-doctor/probes/recorded.hpp"
 
-#include "tools/chime-doctor/probes/probes.hpp"
+#include <nlohmann/json.hpp>
 
 namespace chime::doctor {
 namespace {
@@ -28,11 +27,27 @@ std::vector<Interface> interfaces_of(const json& recorded) {
 
 }  // namespace
 
-Probes read_probes(const Root& root) {
+json json_of(const CudaAnswers& answers) {
+  json gpus = json::object();
+  for (const auto& [address, gpu] : answers.gpus)
+    gpus[address] = {{"name", gpu.name},
+                     {"rdma", gpu.has_rdma},
+                     {"dma_buf", gpu.has_dma_buf},
+                     {"vmm_rdma", gpu.has_vmm_rdma},
+                     {"keeps_order", gpu.keeps_order}};
+  return {{"cuda", {{"why_not", answers.why_not}, {"version", answers.version}, {"gpus", gpus}}}};
+}
+json json_of(const RdmaAnswers& answers) {
+  return {{"why_no_rdma_core", answers.why_not}, {"why_no_devx", answers.why_no_devx}};
+}
+json json_of(const FabricAnswers& answers) {
+  return {{"fabric", {{"why_not", answers.why_not}, {"providers", answers.providers}}}};
+}
+
+Probes probes_of(const json& recorded) {
   const auto why_not = [](const json& all, const char* name) -> std::optional<std::string> {
     return all.contains(name) ? std::optional<std::string>(all[name]) : std::nullopt;
   };
-  const json recorded = json::parse(root.text("/probes.json").value_or("{}"));
   using Texts = std::map<std::string, std::string>;
   Probes probes;
   if (recorded.contains("cuda")) probes.cuda = cuda_of(recorded["cuda"]);
@@ -52,7 +67,12 @@ Probes read_probes(const Root& root) {
   if (recorded.contains("interfaces")) probes.interfaces = interfaces_of(recorded["interfaces"]);
   probes.environment = recorded.value("environment", Texts());
   probes.late = recorded.value("late", std::vector<std::string>());
+  probes.ended = recorded.value("ended", Texts());
   return probes;
+}
+
+Probes read_probes(const Root& root) {
+  return probes_of(json::parse(root.text("/probes.json").value_or("{}")));
 }
 
 }  // namespace chime::doctor

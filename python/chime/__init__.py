@@ -20,3 +20,13 @@ from .team import NODE, SAME_MYPE_NODE, SHARED, WORLD, Team, barrier, sync
 from .words import (atomic_add, atomic_and, atomic_compare_swap, atomic_fetch, atomic_fetch_add, atomic_fetch_and, atomic_fetch_inc,
                     atomic_fetch_or, atomic_fetch_xor, atomic_inc, atomic_or, atomic_set, atomic_swap, atomic_xor, signal_fetch, signal_op,
                     signal_wait, test, wait)
+
+__all__ = [
+    "SIGNAL_ADD", "SIGNAL_SET", "Array", "empty", "fence", "get", "put", "put_signal", "quiet", "zeros", "AbortedError", "Error", "InvalidError",
+    "LaunchError", "MismatchError", "NetworkError", "NotInitializedError", "OutOfMemoryError", "PeerDeadError", "SystemRefusedError",
+    "TimeoutError", "UnreachableError", "UnsupportedError", "Job", "device", "finalize", "global_exit", "init", "is_initialized", "my_pe",
+    "n_pes", "node_my_pe", "node_n_pes", "pe_status", "unique_id", "Stream", "NODE", "SAME_MYPE_NODE", "SHARED", "WORLD", "Team", "barrier",
+    "sync", "atomic_add", "atomic_and", "atomic_compare_swap", "atomic_fetch", "atomic_fetch_add", "atomic_fetch_and", "atomic_fetch_inc",
+    "atomic_fetch_or", "atomic_fetch_xor", "atomic_inc", "atomic_or", "atomic_set", "atomic_swap", "atomic_xor", "signal_fetch", "signal_op",
+    "signal_wait", "test", "wait",
+]

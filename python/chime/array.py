@@ -1,9 +1,11 @@
 """Symmetric arrays, and what moves their elements."""
 
+import sys
+
 import numpy as np
 
 from . import _chime, job
-from .errors import InvalidError, UnsupportedError
+from .errors import InvalidError, OutOfMemoryError, UnsupportedError
 
 SIGNAL_SET, SIGNAL_ADD = 0, 1
 
@@ -61,8 +63,10 @@ class Array:
         return len(self._view)
 
     def __getitem__(self, key):
-        key = key if isinstance(key, tuple) else (key,)
-        part = self.live[key if Ellipsis in key else key + (Ellipsis,)]
+        if not isinstance(key, str):  # the name of a field
+            key = key if isinstance(key, tuple) else (key,)
+            key = key if any(one is Ellipsis for one in key) else key + (Ellipsis,)
+        part = self.live[key]
         if not np.may_share_memory(part, self._view) and part.size:
             raise InvalidError("symmetric arrays are indexed by numbers and slices; other indices would copy")
         return Array(self._block, part)
@@ -136,12 +140,16 @@ def _allocated(shape, dtype, is_clear):
     dtype = np.dtype(dtype)
     if dtype.hasobject:
         raise InvalidError(f"elements of type {dtype} hold Python objects, which mean nothing on another PE")
-    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    if dtype.itemsize == 0:
+        raise InvalidError(f"elements of type {dtype} have no bytes")
+    shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
     count = 1
     for extent in shape:
         if extent < 0:
             raise InvalidError(f"the shape {shape} has a negative extent")
         count *= extent
+    if count * dtype.itemsize > sys.maxsize:
+        raise OutOfMemoryError(f"{count * dtype.itemsize} bytes are more than a process has addresses for")
     address = _chime.allocate(max(count * dtype.itemsize, 1), is_clear)
     block = _Block(address)
     return Array(block, _chime.view(address, shape, (), dtype, block))
@@ -155,6 +163,12 @@ def empty(shape, dtype=np.float64):
 def zeros(shape, dtype=np.float64):
     """A symmetric array of zeros. Collective, like empty()."""
     return _allocated(shape, dtype, True)
+
+
+def native(dtype):
+    """Raises if the bytes of elements are not in this machine's order, which arithmetic needs."""
+    if not dtype.isnative:
+        raise InvalidError(f"elements of type {dtype} have another byte order: take {dtype.newbyteorder('=')}")
 
 
 def symmetric(array, name):
@@ -172,9 +186,10 @@ def local(array, name, writable=False):
         interface = getattr(array, "__cuda_array_interface__", None) if job.device() == "cuda" else None
         if interface:
             return _chime.view(interface["data"][0], interface["shape"], interface.get("strides") or (), np.dtype(interface["typestr"]), array)
-        if writable and not hasattr(array, "__array_interface__") and not hasattr(array, "__array__"):
+        seen = np.asarray(array)
+        if writable and not np.may_share_memory(seen, np.asarray(array)):
             raise InvalidError(f"the {name} is a {type(array).__name__}, which cannot receive: pass an array")
-        array = np.asarray(array)
+        array = seen
     if writable and not array.flags.writeable:
         raise InvalidError(f"the {name} is read-only")
     return array

@@ -42,6 +42,8 @@ def init(*, comm=None, uid=None, my_pe=None, n_pes=None, settings=None):
     Failed calls raise chime.Error. So CHIME_ON_ERROR, which would end the process, is always `return` here.
     """
     global _device
+    if is_initialized():
+        raise InvalidError("this process is a PE already: call chime.finalize() first")
     wanted = {name: str(value) for name, value in (settings or {}).items()}
     if wanted.setdefault("CHIME_ON_ERROR", "return") != "return":
         raise InvalidError("CHIME_ON_ERROR is 'return' in Python, where failed calls raise exceptions; leave it out")

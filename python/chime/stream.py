@@ -1,7 +1,10 @@
 """Streams: work in order, beside the host."""
 
 from . import _chime, job
-from .errors import UnsupportedError
+from .errors import InvalidError, UnsupportedError
+
+
+_queued = {}  # by stream: memory that its work uses, however long the Stream itself is kept
 
 
 class Stream:
@@ -11,11 +14,17 @@ class Stream:
         if handle is None and job.device() != "cpu":
             raise UnsupportedError("on a GPU make the stream by its library, and pass the number of its cudaStream_t")
         self._is_own = handle is None
-        self._held = []
-        self.handle = _chime.stream_create() if handle is None else int(handle)
+        self._handle = _chime.stream_create() if handle is None else int(handle)
+        self._held = _queued.setdefault(self._handle, []) if self._is_own else []
+
+    @property
+    def handle(self):
+        if self._handle is None:
+            raise InvalidError("this stream is closed")
+        return self._handle
 
     def hold(self, array):
-        """Keeps memory that queued work uses until synchronize()."""
+        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object."""
         self._held.append(array)
         return array
 
@@ -27,10 +36,11 @@ class Stream:
         self._held.clear()
 
     def close(self):
-        if self._is_own and self.handle:
+        if self._is_own and self._handle is not None:
             self.synchronize()
-            _chime.stream_destroy(self.handle)
-            self.handle = 0
+            _chime.stream_destroy(self._handle)
+            del _queued[self._handle]
+        self._handle = None
 
     def __enter__(self):
         return self

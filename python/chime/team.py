@@ -1,7 +1,7 @@
 """Teams, and the collectives of their members."""
 
 from . import _chime
-from .array import symmetric
+from .array import native, symmetric
 from .errors import InvalidError, NotInitializedError
 from .words import _seconds
 
@@ -12,6 +12,7 @@ _INT, _UINT, _FLOAT, _BFLOAT16, _DOUBLE2 = range(5)
 
 def _pair(dst, src):
     to, source = symmetric(dst, "destination"), symmetric(src, "source")
+    native(to.dtype)
     if to.dtype != source.dtype:
         raise InvalidError(f"the element types differ: the destination has {to.dtype} and the source {source.dtype}")
     for view, name in ((to, "destination"), (source, "source")):
@@ -39,8 +40,8 @@ def _element(dtype, op):
 class Team:
     """Some of the job's PEs. A context manager: leaving it destroys the team, which is collective over its members."""
 
-    def __init__(self, handle):
-        self.handle = handle
+    def __init__(self, handle, is_made=False):
+        self.handle, self._is_made = handle, is_made
 
     def __repr__(self):
         return f"chime.Team(handle={self.handle})"
@@ -49,7 +50,7 @@ class Team:
         return self
 
     def __exit__(self, kind, value, trace):
-        if kind is None and self.handle >= 4:
+        if kind is None and self._is_made and self.handle >= 0:
             self.destroy()
 
     def _live(self):
@@ -79,18 +80,18 @@ class Team:
 
     def split_strided(self, start, stride, size):
         """A team of `size` members, from rank `start` on, `stride` apart. Collective, like all splits."""
-        return Team(_chime.team_split_strided(self._live(), start, stride, size))
+        return Team(_chime.team_split_strided(self._live(), start, stride, size), True)
 
     def split_2d(self, xrange):
         """This PE's row and column of the members, laid out in rows of `xrange`."""
-        return tuple(map(Team, _chime.team_split_2d(self._live(), xrange)))
+        return tuple(Team(handle, True) for handle in _chime.team_split_2d(self._live(), xrange))
 
     def split_list(self, ranks):
-        return Team(_chime.team_split_list(self._live(), list(ranks)))
+        return Team(_chime.team_split_list(self._live(), list(ranks)), True)
 
     def shrink(self):
         """A team of the members that live (CHIME_ON_PEER_FAILURE=report)."""
-        return Team(_chime.team_shrink(self._live()))
+        return Team(_chime.team_shrink(self._live()), True)
 
     def destroy(self):
         handle, self.handle = self._live(), -1

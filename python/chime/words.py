@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _chime
-from .array import SIGNAL_SET, signal_address, symmetric
+from .array import SIGNAL_SET, native, signal_address, symmetric
 from .errors import InvalidError
 
 _COMPARISONS = {"==": 0, "!=": 1, ">": 2, "<=": 3, "<": 4, ">=": 5}
@@ -20,8 +20,8 @@ def _comparison(cmp):
 def _seconds(timeout):
     if timeout is None:
         return -1.0
-    if timeout < 0:
-        raise InvalidError(f"the timeout is {timeout} s; it may be None or 0 and more")
+    if not 0 <= timeout <= 1e9:  # nor what is no number
+        raise InvalidError(f"the timeout is {timeout} s; it may be None or from 0 to 1e9")
     return float(timeout)
 
 
@@ -52,21 +52,29 @@ def _word(array, kinds, sizes, what):
     view = symmetric(array, "word")
     if view.size != 1:
         raise InvalidError(f"{what} takes one element, not {view.shape}: index the array")
+    native(view.dtype)
     if view.dtype.kind not in kinds or view.dtype.itemsize not in sizes:
         raise InvalidError(f"{what} does not take elements of type {view.dtype}")
     return view
 
 
+def _one(value, dtype):
+    one = np.array(value, dtype)
+    if one.size != 1:
+        raise InvalidError(f"one value is wanted, not {one.size}")
+    return one
+
+
 def wait(word, cmp, value, *, timeout=None):
     """Waits until this PE's element compares true; an integer of 2, 4 or 8 bytes. Timeout and Ctrl-C as signal_wait."""
     view = _word(word, "iu", (2, 4, 8), "wait")
-    _chime.wait(view, _comparison(cmp), np.array(value, view.dtype), _seconds(timeout))
+    _chime.wait(view, _comparison(cmp), _one(value, view.dtype), _seconds(timeout))
 
 
 def test(word, cmp, value):
     """Whether this PE's element compares true now."""
     view = _word(word, "iu", (2, 4, 8), "test")
-    return _chime.test(view, _comparison(cmp), np.array(value, view.dtype))
+    return _chime.test(view, _comparison(cmp), _one(value, view.dtype))
 
 
 def _amo(op, word, pe, value=0, compare=0):
@@ -79,7 +87,7 @@ def _amo(op, word, pe, value=0, compare=0):
     else:
         view = _word(word, "iu", (4, 8), "this atomic")
     dtype = view.dtype
-    return _chime.amo(op, view, np.array(value, dtype), np.array(compare, dtype), pe)[()]
+    return _chime.amo(op, view, _one(value, dtype), _one(compare, dtype), pe)[()]
 
 
 def atomic_fetch(word, pe):

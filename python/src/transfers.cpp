@@ -23,6 +23,9 @@ void check_alike(const py::array& dst, const py::array& src) {
     raise_error(CHIMEX_ERR_INVALID, kNoPe,
                 "the shapes differ: the destination has " + text_of(dst.attr("shape")) +
                     " and the source " + text_of(src.attr("shape")) + "; slice the larger one");
+  if (dst.itemsize() == 0)
+    raise_error(CHIMEX_ERR_INVALID, kNoPe,
+                "elements of type " + text_of(dst.dtype()) + " have no bytes");
 }
 
 void check_pe(int pe) {

@@ -31,6 +31,10 @@ class Teams(OnAllPes):
             team.destroy()
 
     def test_have_lanes(self):
+        with chime.WORLD.split_strided(0, 1, self.n) as team:
+            with team.lane(1) as lane:  # leaving it leaves the team
+                lane.barrier()
+            team.barrier()
         chime.WORLD.lane(1).barrier()
         with self.refused(chime.Error):
             chime.WORLD.lane(1000).barrier()
@@ -191,6 +195,8 @@ class Collectives(OnAllPes):
         dst, src = self.arrays(4)
         with self.refused(chime.InvalidError, "element types differ"):
             chime.WORLD.reduce(dst, chime.zeros(4, np.float32))
+        with self.refused(chime.InvalidError, "byte order"):
+            chime.WORLD.reduce(chime.zeros(4, ">f8"), chime.zeros(4, ">f8"))
         with self.refused(chime.InvalidError, "contiguous"):
             chime.WORLD.reduce(dst[::2], src[::2])
         with self.refused(chime.InvalidError, "no symmetric array"):

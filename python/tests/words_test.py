@@ -29,8 +29,9 @@ class Signals(OnAllPes):
             self.assertIsInstance(refusal.error, TimeoutError)
             with self.refused(chime.InvalidError, "comparison"):
                 chime.signal_wait(word, "=", 7)
-            with self.refused(chime.InvalidError, "timeout is -1"):
-                chime.signal_wait(word, "==", 7, timeout=-1)
+            for timeout in (-1, float("nan"), float("inf")):
+                with self.refused(chime.InvalidError, f"timeout is {timeout}"):
+                    chime.signal_wait(word, "==", 7, timeout=timeout)
 
 
 class Words(OnAllPes):
@@ -57,6 +58,12 @@ class Words(OnAllPes):
                 chime.wait(a[0], "==", 1)
             with self.refused(chime.InvalidError, "index the array"):
                 chime.test(a, "==", 1)
+        with chime.zeros(1, ">i4") as word, self.refused(chime.InvalidError, "byte order"):
+            chime.atomic_add(word, 1, 0)
+        with chime.zeros(1, np.int32) as word:
+            for values in ([], [1, 2]):
+                with self.refused(chime.InvalidError, "one value"):
+                    chime.test(word, "==", values)
 
 
 class Atomics(OnAllPes):

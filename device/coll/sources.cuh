@@ -3,7 +3,8 @@
 // Each member says in a turn where in its heap its source is, or that it can not take part; so all
 // decide alike. The turn's arrivals order what the program has stored there before the call: none
 // goes as words. A source may change again when its owner has heard from all members after they
-// read it: any later round of the call does.
+// read it: any later round of the call does. A member whose wait in that round has failed knows
+// nothing of the others, which may end well: the contract leaves `src` to them then.
 #ifndef CHIME_DEVICE_COLL_SOURCES_CUH_
 #define CHIME_DEVICE_COLL_SOURCES_CUH_
 

@@ -363,7 +363,8 @@
 //   and rounded once. min and max of a NaN are NaN. Results do not depend on the path, to the bit:
 //   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
 //   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes. A call that
-//   fails may have written a part of `dst`.
+//   fails may have written a part of `dst`; if it has waited in vain, others may still read `src`
+//   and write `dst`, so a program that writes `src` then may change their results.
 //
 // Source: device/coll/.
 

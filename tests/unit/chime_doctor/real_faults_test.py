@@ -149,7 +149,7 @@ def main():
     healthy = lines_of(with_doctor())
     limits_and_variables(healthy)
     namespaces(healthy)
-    with tempfile.TemporaryDirectory(prefix="chime-doctor-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="doctor-") as scratch:
         libraries(healthy, pathlib.Path(scratch))
         hanging_library(healthy, pathlib.Path(scratch))
         deadly_libraries(healthy, pathlib.Path(scratch))

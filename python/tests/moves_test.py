@@ -185,7 +185,7 @@ class Moves(OnAllPes):
             chime.put(a, np.full(1 << 18, 3.0), self.right, stream=stream)
             del stream
             gc.collect()
-            chime.barrier(stream=chime.Stream(handle))
+            chime._chime.stream_synchronize(handle)
             chime.barrier()
             self.assert_same([3] * 4, a.np[:4])
             self.assertEqual(3 << 18, a.np.sum())

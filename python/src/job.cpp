@@ -7,15 +7,15 @@
 
 #include "call.hpp"
 
-// Of the CPU device; libchime.so exports them (device/simt/exec/exec_host.hpp), and that header
-// would bring all of the device side.
+// libchime.so exports these functions of the CPU device. Their header
+// (device/simt/exec/exec_host.hpp) would bring all of the device side.
 namespace chime::simt {
 class Stream;
 }
 namespace chime::exec {
-int stream_create(chime::simt::Stream** stream);
-int stream_destroy(chime::simt::Stream* stream);
-int stream_synchronize(chime::simt::Stream* stream);
+chimex_status stream_create(chime::simt::Stream** stream);
+chimex_status stream_destroy(chime::simt::Stream* stream);
+chimex_status stream_synchronize(chime::simt::Stream* stream);
 }  // namespace chime::exec
 
 namespace chime_python {

@@ -10,23 +10,10 @@
 #include "chime/device/route.cuh"
 #include "host/ops/memory/mapped.hpp"
 #include "host/setup/init.hpp"
+#include "tools/chime-info/path_name.hpp"
 
 namespace chime::info {
 namespace {
-
-const char* words(Path path) {
-  switch (path) {
-    case Path::kP2p:
-      return "p2p";
-    case Path::kNic:
-      return "nic";
-    case Path::kProxy:
-      return "proxy";
-    case Path::kNone:
-      break;
-  }
-  return "none";
-}
 
 std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   const host::P2pGroups& groups = runtime.settings.p2p;
@@ -83,8 +70,8 @@ std::string report(const host::Runtime& runtime, const Context& context) {
       text += fmt::format("  lacks    {}\n", shortfall);
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
-    text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({}{})\n", pe, words(rma),
-                        words(route_to(context, Traffic::kAtomic, pe).path),
+    text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({}{})\n", pe, path_name(rma),
+                        path_name(route_to(context, Traffic::kAtomic, pe).path),
                         why_rma(runtime, rma, pe), when_first_touched(runtime, rma, pe));
   }
   return text;

@@ -13,13 +13,15 @@
 #include <limits>
 #include <thread>
 
+#include "tools/chime-info/path_name.hpp"
+
 namespace chime::predict {
 namespace {
 
 constexpr int kPeer = 1;
 constexpr double kLoopUs = 2000;  // short enough for some loops to have their core to themselves
 constexpr int kMostIterations = 20'000;
-// Of a loop's iterations one in so many goes before it, untimed: threads that slept, wake.
+// A loop of n iterations begins with n / kWarmUp that are not timed: they wake threads that slept.
 constexpr int kWarmUp = 4;
 
 double now_us() {
@@ -73,20 +75,6 @@ void run(void (*kernel)(P...), A... arguments) {
   std::fprintf(stderr, "chime-info: the kernel that measures could not run: %s\n",
                exec::last_error());
   chime_global_exit(1);
-}
-
-const char* path_name(Path path) {
-  switch (path) {
-    case Path::kP2p:
-      return "p2p";
-    case Path::kNic:
-      return "nic";
-    case Path::kProxy:
-      return "proxy";
-    case Path::kNone:
-      break;
-  }
-  return "none";
 }
 
 void copy_bytes(void* dst, const void* src, std::size_t bytes) {
@@ -240,8 +228,9 @@ int measure_and_print(const std::vector<std::size_t>& sizes, int repeats) {
   const Bench bench(*std::max_element(sizes.begin(), sizes.end()));  // collective
   auto* const end = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   if (path != Path::kNone && chime_my_pe() == 0)
-    write_samples(std::cout, {path_name(path), measure(bench, sizes, repeats)});
-  if (path == Path::kNone && chime_my_pe() == 0) write_samples(std::cout, {path_name(path), {}});
+    write_samples(std::cout, {info::path_name(path), measure(bench, sizes, repeats)});
+  if (path == Path::kNone && chime_my_pe() == 0)
+    write_samples(std::cout, {info::path_name(path), {}});
   if (path != Path::kNone) wait_for_end(end);
   chime_finalize();
   return 0;

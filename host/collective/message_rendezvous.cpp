@@ -11,6 +11,7 @@
 #include "host/errors/wait.hpp"
 #include "host/peers/control.hpp"
 #include "host/settings/spelling.hpp"
+#include "net/mesh/reactor.hpp"
 
 namespace chime::host {
 namespace {
@@ -21,6 +22,9 @@ using namespace std::chrono_literals;
 // 0's process is stopped, or one on the way up to it: then there is the direct way.
 constexpr auto kTimeOfTheWayUp = 1s;
 constexpr auto kAnswerTime = 10s;
+// PE 0 may decide by what had arrived that long before: who asked later still waits for the
+// verdict.
+static_assert(kAnswerTime > 2 * net::Reactor::kStale);
 
 // Who watches processes knows more of a death than that a connection ended, and raises the abort
 // word.

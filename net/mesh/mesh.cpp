@@ -135,7 +135,8 @@ std::size_t Mesh::opened() const {
 }
 
 bool Mesh::send_to_myself(Tag tag, std::span<const std::byte> payload) {
-  reactor_.post([this, message = message_of(tag, payload)] { dispatch(options_.pe, message); });
+  reactor_.post_behind_arrivals(
+      [this, message = message_of(tag, payload)] { dispatch(options_.pe, message); });
   return true;
 }
 

@@ -67,14 +67,25 @@ void Reactor::post(Task task) {
   eventfd_write(wake_.get(), 1);
 }
 
-void Reactor::run_once(Deadline deadline) {
-  serve_sockets(timers_.empty() ? deadline : std::min(deadline, timers_.begin()->first.first));
-  serve_clocks();
-  serve_posted();
+// A whole round lies between: one that has begun may have looked at the sockets already.
+void Reactor::post_behind_arrivals(Task task) {
+  post([this, task = std::move(task)] { behind_arrivals_.push_back(task); });
 }
 
-// An id that is not known was forgotten in this round.
-void Reactor::serve_sockets(Deadline deadline) {
+void Reactor::run_once(Deadline deadline) {
+  const Clock::time_point looked = Clock::now();
+  const std::size_t waiting = behind_arrivals_.size();
+  if (waiting) deadline = looked;
+  const bool all =
+      serve_sockets(timers_.empty() ? deadline : std::min(deadline, timers_.begin()->first.first));
+  serve_clocks();
+  serve_posted();
+  if (all) serve_behind_arrivals(waiting, looked);
+}
+
+// Whether all sockets that were ready have been served: sockets that are left come first in the
+// next round. An id that is not known was forgotten in this round.
+bool Reactor::serve_sockets(Deadline deadline) {
   std::array<epoll_event, kEventsARound> events;
   const int timeout = deadline == Deadline::max() ? -1 : milliseconds_until(deadline);
   const int ready = epoll_wait(epoll_.get(), events.data(), kEventsARound, timeout);
@@ -86,6 +97,7 @@ void Reactor::serve_sockets(Deadline deadline) {
     const std::shared_ptr<Watch> watch = found->second;
     watch->ready(events[i].events);
   }
+  return ready >= 0 && ready < kEventsARound;
 }
 
 // Runs the tasks that are due now: one that a task sets for now waits for the next round.
@@ -109,6 +121,16 @@ void Reactor::serve_posted() {
     posted.swap(posted_);
   }
   for (const Task& task : posted) task();
+}
+
+// The first `n`, which were there when the sockets were `looked` at: unless this process was
+// stopped since, and has to look again.
+void Reactor::serve_behind_arrivals(std::size_t n, Clock::time_point looked) {
+  for (; n > 0 && Clock::now() - looked < kStale; --n) {
+    const Task task = std::move(behind_arrivals_.front());
+    behind_arrivals_.pop_front();
+    task();
+  }
 }
 
 }  // namespace chime::net

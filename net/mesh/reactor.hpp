@@ -5,7 +5,9 @@
 // run_once().
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,9 +47,14 @@ class Reactor {
   // thread.
   void post(Task task);
 
+  // The same, behind all that had arrived in this process's sockets when `task` is called: also
+  // what arrived while the process was stopped, up to kStale before the call. From any thread.
+  void post_behind_arrivals(Task task);
+  static constexpr std::chrono::seconds kStale{3};
+
   // Waits until something is ready, at most until `deadline`, and serves all that is: sockets
   // first, so that a thread that comes late does not take for late what has arrived, then clocks,
-  // then what was posted.
+  // then what was posted, last what stands behind arrivals.
   void run_once(Deadline deadline = Deadline::max());
 
   // Until `is_done()` or `deadline`; whether it is done.
@@ -66,9 +73,10 @@ class Reactor {
     Ready ready;
   };
 
-  void serve_sockets(Deadline deadline);
+  bool serve_sockets(Deadline deadline);
   void serve_clocks();
   void serve_posted();
+  void serve_behind_arrivals(std::size_t n, Clock::time_point looked);
 
   Descriptor epoll_;
   Descriptor wake_;
@@ -77,6 +85,7 @@ class Reactor {
   std::uint64_t next_id_ = 1;
   std::mutex mutex_;  // guards posted_
   std::vector<Task> posted_;
+  std::deque<Task> behind_arrivals_;  // since a round that has ended
 };
 
 }  // namespace chime::net

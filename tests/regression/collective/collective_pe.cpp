@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -69,12 +70,24 @@ void await(const std::string& news) {
   for (int ms = 0; ms < 60'000 && access(news.c_str(), F_OK) != 0; ++ms) usleep(1000);
 }
 
+// "T": the process, with all its threads, is stopped. A signal reaches them one after another.
+bool is_stopped(pid_t pid) {
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::string stat;
+    std::getline(std::ifstream(thread.path() / "stat"), stat);
+    if (stat.find(") T ") == std::string::npos) return false;
+  }
+  return true;
+}
+
 // A child stops this process after a second, when it is in its next call, and continues it when all
 // others have given up the call after that.
 void be_stopped_meanwhile(int n_pes) {
   if (fork() != 0) return;
   sleep(1);
   kill(getppid(), SIGSTOP);
+  while (!is_stopped(getppid())) usleep(1000);
   tell("stopped");
   for (int pe = 1; pe < n_pes; ++pe) await("given_up." + std::to_string(pe));
   kill(getppid(), SIGCONT);

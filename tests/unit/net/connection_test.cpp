@@ -182,26 +182,5 @@ TEST(Connection, AnOwnerMayLetGoOfItInItsOwnCall) {
   EXPECT_TRUE(met.run([&] { return !met.call->notebook.ends.empty(); }));
 }
 
-TEST(Reactor, APostWakesItFromAnotherThread) {
-  Reactor reactor;
-  bool is_done = false;
-  std::thread other([&] { reactor.post([&] { is_done = true; }); });
-  EXPECT_TRUE(reactor.run_until([&] { return is_done; }, Clock::now() + 60s));
-  other.join();
-}
-
-TEST(Reactor, ClocksRingInTheirOrderAndNotOnceCancelled) {
-  Reactor reactor;
-  std::string rung;
-  const auto now = Clock::now();
-  reactor.at(now + 20ms, [&] { rung += 'b'; });
-  const auto cancelled = reactor.at(now + 10ms, [&] { rung += 'x'; });
-  reactor.at(now + 1ms, [&] { rung += 'a'; });
-  reactor.cancel(cancelled);
-  EXPECT_TRUE(reactor.run_until([&] { return rung.size() == 2; }, now + 60s));
-  EXPECT_EQ(rung, "ab");
-  EXPECT_GE(Clock::now(), now + 20ms);
-}
-
 }  // namespace
 }  // namespace chime::net::test

@@ -31,6 +31,7 @@ CHIME_DEVICE unsigned other_member(const Context& ctx, Meeting meeting, unsigned
   return rank < size ? rank : rank - size;
 }
 
+inline constexpr std::size_t kNoEnd = ~std::size_t{0};
 // What each member from `lowest` on gets of an array that ends after `end` bytes: at most `each`
 // from rank * stride on.
 struct Pieces {

@@ -111,7 +111,7 @@ CHIME_DEVICE int alltoallmem(const Context& ctx, Group g, chime_team_t team, voi
                             [&](detail::Meeting meeting) {
                               const auto* const blocks = static_cast<const std::byte*>(src);
                               return detail::exchange_blocks(
-                                  ctx, g, meeting, dst, {blocks, bytes, bytes, ~std::size_t{0}});
+                                  ctx, g, meeting, dst, {blocks, bytes, bytes, detail::kNoEnd});
                             });
 }
 

@@ -4,7 +4,7 @@
 // member's slot there bounds the piece. What fits a slot goes to all, and each combines it for
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
-// Where members map each other, a long source stays where it is: each member loads its block of all
+// Of a long source each member loads its block of all where it is, or where it came to
 // (sources.cuh).
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
@@ -45,13 +45,13 @@ CHIME_DEVICE std::size_t elements_of_slot(const Context& ctx, Meeting meeting, C
   return team_of(ctx, meeting.handle).slot_bytes / combine.bytes();
 }
 
-// dst = the members' elements from `begin` on, which are loaded where they are.
+// dst = the members' elements, this PE's at `own`, the others' at their places + begin.
 template <class Combine, class Group>
 CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, Combine combine,
                                   std::byte* dst, const std::byte* own, std::size_t bytes,
                                   std::size_t begin) {
   combine(g, dst, bytes,
-          {.own = own + begin,
+          {.own = own,
            .others = nullptr,
            .stride = 0,
            .me = rank_of(ctx, meeting),
@@ -60,18 +60,32 @@ CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, 
            .begin = begin});
 }
 
-// One block for each member. When a member has the others' results, they have read its source.
+// What each member gets of n bytes: as many packs for all but the last.
+CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std::size_t n) {
+  const std::size_t share = (n + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
+  return (share + kWidest - 1) / kWidest * kWidest;
+}
+// Whether n bytes at `dst` are none of the m at `src`.
+CHIME_DEVICE bool are_apart(const Reduction& all, std::size_t n, std::size_t m) {
+  return all.dst + n <= all.src || all.src + m <= all.dst;
+}
+
+// One block for each member. When a member has the others' results, they have read its source; and
+// none sends its result to a member that still combines what came to its destination. (There the
+// PE's result replaces another member's elements one by one.)
 template <class Combine, class Group>
-CHIME_DEVICE_OUT_OF_LINE bool reduce_by_loads(const Context& ctx, Group g, Meeting meeting,
-                                              Combine combine, const Reduction& all) {
-  const std::size_t end = all.n * combine.bytes();
-  const std::size_t share = (end + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
-  const std::size_t each = (share + kWidest - 1) / kWidest * kWidest;
+CHIME_DEVICE_OUT_OF_LINE bool reduce_by_blocks(const Context& ctx, Group g, Meeting meeting,
+                                               Combine combine, const Reduction& all,
+                                               bool are_staged) {
+  const std::size_t end = all.n * combine.bytes(), each = bytes_of_block(ctx, meeting, end);
   const Pieces blocks = {all.src, each, each, end};
   const std::size_t begin = rank_of(ctx, meeting) * each;
   const std::size_t bytes = blocks.bytes(rank_of(ctx, meeting));
+  if (are_staged && !stage_sources(ctx, g, meeting, all.dst, blocks)) return false;
   std::byte* const result = all.dst + begin;
-  combine_sources(ctx, g, meeting, combine, result, all.src, bytes, begin);
+  combine_sources(ctx, g, meeting, combine, result, all.src + begin, bytes, are_staged ? 0 : begin);
+  if (are_staged && !exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0))
+    return false;
   return exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
 }
 
@@ -107,9 +121,13 @@ CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combi
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
   if (is_long(ctx, meeting, bytes)) {
-    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes});
+    const std::size_t staged = (size_of(ctx, meeting) - 1) * bytes_of_block(ctx, meeting, bytes);
+    const bool is_apart = are_apart(all, bytes, bytes) && staged <= bytes;
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, is_apart});
     if (sharing == Sharing::kFailed) return false;
-    if (sharing == Sharing::kDone) return reduce_by_loads(ctx, g, meeting, combine, all);
+    const bool are_staged = sharing == Sharing::kApart;
+    if (are_staged || sharing == Sharing::kMapped)
+      return reduce_by_blocks(ctx, g, meeting, combine, all, are_staged);
   }
   return reduce_by_slots(ctx, g, meeting, combine, all);
 }
@@ -119,21 +137,43 @@ template <class Combine, class Group>
 CHIME_DEVICE bool scatter_by_loads(const Context& ctx, Group g, Meeting meeting, Combine combine,
                                    const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
-  combine_sources(ctx, g, meeting, combine, all.dst, all.src, bytes, rank_of(ctx, meeting) * bytes);
+  const std::size_t begin = rank_of(ctx, meeting) * bytes;
+  combine_sources(ctx, g, meeting, combine, all.dst, all.src + begin, bytes, begin);
   return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);
 }
 
-// Member r gets elements r * n to r * n + n - 1.
+// Each round brings a part of all other sources to what is left of the destination, until parts are
+// no longer than a slot. Returns how many bytes are done; SIZE_MAX: it failed.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE std::size_t scatter_by_parts(const Context& ctx, Group g, Meeting meeting,
+                                                      Combine combine, const Reduction& all) {
+  constexpr std::size_t kFailed = ~std::size_t{0};
+  const std::size_t end = all.n * combine.bytes(), others = size_of(ctx, meeting) - 1;
+  const std::byte* const own = all.src + rank_of(ctx, meeting) * end;
+  std::size_t done = 0;
+  while ((end - done) / others > team_of(ctx, meeting.handle).slot_bytes) {
+    const std::size_t each = (end - done) / others / kWidest * kWidest;
+    std::byte* const result = all.dst + done;
+    if (!stage_sources(ctx, g, meeting, result, {all.src + done, end, each, kNoEnd}))
+      return kFailed;
+    combine_sources(ctx, g, meeting, combine, result, own + done, each, 0);
+    // Others may send the next part: it comes where this one was.
+    if (!exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0)) return kFailed;
+    done += each;
+  }
+  return done;
+}
+
+// Member r gets elements r * n to r * n + n - 1, here from byte `begin` on.
 template <class Combine, class Group>
 CHIME_DEVICE bool scatter_by_slots(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                   const Reduction& all) {
+                                   const Reduction& all, std::size_t begin) {
   const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
   const std::size_t end = all.n * combine.bytes();
   constexpr Round kRound = Round::kTurnOfWords;
-  std::size_t begin = 0;
   do {  // also once for n = 0: all come
     const std::size_t bytes = end - begin < each ? end - begin : each;
-    const Pieces pieces = {all.src + begin, end, bytes, ~std::size_t{0}};
+    const Pieces pieces = {all.src + begin, end, bytes, kNoEnd};
     if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
     // In place, they may change now.
     if (!complete_sources(ctx, g, meeting, bytes)) return false;
@@ -150,14 +190,17 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
                                      const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
   const std::size_t of_all = bytes * size_of(ctx, meeting);
+  std::size_t done = 0;
   if (is_long(ctx, meeting, of_all)) {
     const std::byte* const own = all.src + rank_of(ctx, meeting) * bytes;  // no other one reads it
-    const bool stays = all.dst + bytes <= all.src || all.src + of_all <= all.dst || all.dst == own;
-    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays});
+    const bool is_apart = are_apart(all, bytes, of_all), stays = is_apart || all.dst == own;
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays, is_apart});
     if (sharing == Sharing::kFailed) return false;
-    if (sharing == Sharing::kDone) return scatter_by_loads(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kMapped) return scatter_by_loads(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kApart) done = scatter_by_parts(ctx, g, meeting, combine, all);
+    if (done > bytes) return false;
   }
-  return scatter_by_slots(ctx, g, meeting, combine, all);
+  return scatter_by_slots(ctx, g, meeting, combine, all, done);
 }
 
 // Member r gets the elements of members 0 to r combined, or to r - 1. What does not go as words

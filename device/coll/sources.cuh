@@ -1,10 +1,14 @@
-// Sources that the members of a team read where they are, where all map each other.
+// Long sources of a team's members: each member reads a block of all.
 //
 // Each member says in a turn where in its heap its source is, or that it can not take part; so all
 // decide alike. The turn's arrivals order what the program has stored there before the call: none
-// goes as words. A source may change again when its owner has heard from all members after they
-// read it: any later round of the call does. A member whose wait in that round has failed knows
-// nothing of the others, which may end well: the contract leaves `src` to them then.
+// goes as words. Where all map each other, sources stay where they are. A source may change again
+// when its owner has heard from all members after they read it: any later round of the call does. A
+// member whose wait in that round has failed knows nothing of the others, which may end well: the
+// contract leaves `src` to them then.
+//
+// Elsewhere each member's block of all other sources comes to its destination, if that is no source
+// itself, in one round.
 #ifndef CHIME_DEVICE_COLL_SOURCES_CUH_
 #define CHIME_DEVICE_COLL_SOURCES_CUH_
 
@@ -24,13 +28,15 @@ namespace chime::detail {
 struct Source {
   const std::byte* data;
   std::size_t bytes;
-  bool stays = true;  // until all have read it
+  bool stays;     // until all have read it
+  bool is_apart;  // the destination may take other members' blocks meanwhile
 };
 
-// In place of an offset in the heap.
-inline constexpr std::uint64_t kNotReached = ~std::uint64_t{0};
+// What a member says of its source: an offset in the heap, or kNotReached, and kApart.
+inline constexpr std::uint64_t kApart = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kNotReached = kApart - 1;
 
-// Where the members' sources are mapped here: in the PE's own slot, which no other PE uses.
+// Where the members' blocks are here: in the PE's own slot, which no other PE uses.
 CHIME_DEVICE const std::byte** places_of_sources(const Context& ctx, Meeting meeting) {
   return reinterpret_cast<const std::byte**>(slot_of(ctx, meeting, rank_of(ctx, meeting)));
 }
@@ -49,44 +55,81 @@ CHIME_DEVICE bool maps_all(const Context& ctx, Meeting meeting) {
   return true;
 }
 
-// By the leader. False if a member can not take part.
-CHIME_DEVICE bool note_places(const Context& ctx, Meeting meeting, const Arrived& offsets) {
-  const std::byte** const places = places_of_sources(ctx, meeting);
-  for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
-    const unsigned rank = other_member(ctx, meeting, i);
-    std::uint64_t offset = 0;
-    memcpy(&offset, offsets.of(rank), sizeof(offset));
-    if (offset == kNotReached) return false;
-    places[rank] = heap_of_member(ctx, meeting, rank) + offset;
-  }
-  return meeting.area(ctx).call != kNotReached;
-}
-
 enum class Sharing {
   kFailed,  // which is recorded
-  kDone,    // all members may read all sources where they are
+  kMapped,  // all members may read all sources where they are
+  kApart,   // all members' destinations may take blocks
   kRefused
 };
+
+CHIME_DEVICE std::uint64_t place_of(const Context& ctx, Meeting meeting, const Source& source) {
+  const bool is_reached = source.stays && is_in_heap(ctx, source.data, source.bytes);
+  const std::uint64_t place =
+      is_reached && maps_all(ctx, meeting) ? heap_offset(ctx, source.data) : kNotReached;
+  return source.is_apart ? place | kApart : place;
+}
+
+// By the leader: notes where sources are mapped.
+CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, const Arrived& words) {
+  const std::byte** const places = places_of_sources(ctx, meeting);
+  const std::uint64_t mine = meeting.area(ctx).call;
+  bool are_mapped = (mine & kNotReached) != kNotReached, are_apart = (mine & kApart) != 0;
+  for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
+    const unsigned rank = other_member(ctx, meeting, i);
+    std::uint64_t word = 0;
+    memcpy(&word, words.of(rank), sizeof(word));
+    are_mapped = are_mapped && (word & kNotReached) != kNotReached;
+    are_apart = are_apart && (word & kApart) != 0;
+    if (are_mapped) places[rank] = heap_of_member(ctx, meeting, rank) + (word & kNotReached);
+  }
+  return are_mapped ? Sharing::kMapped : are_apart ? Sharing::kApart : Sharing::kRefused;
+}
 
 // A turn, by which all members learn the same.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE Sharing share_sources(const Context& ctx, Group g, Meeting meeting,
                                                Source source) {
   std::uint64_t& mine = meeting.area(ctx).call;
-  if (g.is_leader()) {
-    const bool takes_part = source.stays && is_in_heap(ctx, source.data, source.bytes);
-    mine = takes_part && maps_all(ctx, meeting) ? heap_offset(ctx, source.data) : kNotReached;
-  }
+  if (g.is_leader()) mine = place_of(ctx, meeting, source);
   if (!take_turn(ctx, g, meeting, Round::kTurn, whole(&mine, sizeof(mine)), sizeof(mine)))
     return Sharing::kFailed;
-  bool is_left_out = false;
-  if (g.is_leader()) {
-    const Arrived offsets = arrived(ctx, meeting, Round::kTurn, sizeof(mine));
-    is_left_out = !note_places(ctx, meeting, offsets);
-  }
-  const bool is_refused = g.any(is_left_out);
+  Sharing sharing = Sharing::kFailed;
+  if (g.is_leader())
+    sharing = decide_sharing(ctx, meeting, arrived(ctx, meeting, Round::kTurn, sizeof(mine)));
+  const bool are_mapped = g.any(sharing == Sharing::kMapped);
+  const bool are_apart = g.any(sharing == Sharing::kApart);
   end_turn(ctx, g, meeting, Round::kTurn, sizeof(mine));
-  return is_refused ? Sharing::kRefused : Sharing::kDone;
+  return are_mapped ? Sharing::kMapped : are_apart ? Sharing::kApart : Sharing::kRefused;
+}
+
+// Blocks for other members' destinations: they lie there in the order of their senders, which leave
+// no place for the receiver.
+struct Staged {
+  Pieces blocks;
+  unsigned me;
+
+  CHIME_DEVICE static std::size_t place(unsigned from, unsigned to) {
+    return from < to ? from : from - 1;
+  }
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const { return blocks.bytes(rank); }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return blocks.prepare(rank, static_cast<std::byte*>(dst) + place(me, rank) * blocks.each);
+  }
+};
+
+// A round in which this PE's block of all other sources comes to `dst`, which takes one block of
+// `blocks.each` less than there are members.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool stage_sources(const Context& ctx, Group g, Meeting meeting,
+                                            std::byte* dst, Pieces blocks) {
+  const unsigned me = rank_of(ctx, meeting);
+  if (!exchange(ctx, g, meeting, Round::kPlain, dst, Staged{blocks, me}, 0)) return false;
+  const std::byte** const places = places_of_sources(ctx, meeting);
+  for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
+    if (rank != me) places[rank] = dst + Staged::place(rank, me) * blocks.each;
+  }
+  g.sync();
+  return true;
 }
 
 }  // namespace chime::detail

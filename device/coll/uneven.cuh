@@ -15,7 +15,7 @@ namespace chime {
 namespace detail {
 
 // A turn of one number for each member, and what came.
-inline constexpr std::size_t kNumberBytes = sizeof(std::uint64_t), kNoEnd = ~std::size_t{0};
+inline constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool exchange_numbers(const Context& ctx, Group g, Meeting meeting,
                                                const std::uint64_t* numbers, bool to_all_the_same) {

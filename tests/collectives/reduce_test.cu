@@ -121,13 +121,14 @@ IN_EVERY_WORLD(Reducescatter, GivesEachMemberItsBlock) {
 }
 
 // Sources that need several turns: of the program's own memory, at other places on other members,
-// at addresses that no long load takes; and results over sources.
+// at addresses that no long load takes; and results over sources. Nothing comes behind the results.
 IN_EVERY_WORLD(Reduce, TakesLongSourcesWhereverTheyAre) {
   world.spawn(1, [](Pe& pe) {
-    constexpr std::size_t kMost = 3000, kMoved = 8;
+    constexpr std::size_t kMost = 3000, kMoved = 8, kBehind = 1500;
+    const std::vector<float> untouched(kBehind, -1);
     const auto me = static_cast<std::size_t>(pe.rank());
     const auto sum = [](float a, float b) { return a + b; };
-    Symmetric<float> near(kMost + kMoved), dst(kMost + kMoved);
+    Symmetric<float> near(kMost + kMoved), dst(kMost + kMoved + kBehind);
     Private<float> own(kMost);
     Private<int> failed(1);
     struct Case {
@@ -138,6 +139,7 @@ IN_EVERY_WORLD(Reduce, TakesLongSourcesWhereverTheyAre) {
       const Case cases[] = {
           {"private on the last PE", pe.rank() == pe.size() - 1 ? own.data() : near.data(),
            dst.data()},
+          {"private", own.data(), dst.data()},
           {"moved by ranks", near.data() + me % kMoved, dst.data()},
           {"moved by one", near.data() + 1, dst.data() + 1},
           {"in place on the first PE", pe.rank() == 0 ? dst.data() + 4 : near.data(),
@@ -148,14 +150,17 @@ IN_EVERY_WORLD(Reduce, TakesLongSourcesWhereverTheyAre) {
         for (const std::size_t n : {2000, 3000}) {
           const std::vector<float> values = brought_by<float>(pe.rank(), n, 0);
           exec::copy(each.src, values.data(), n * sizeof(float));
+          exec::copy(each.dst + n, untouched.data(), kBehind * sizeof(float));
           pe.barrier();
           if (rank_of(pe.rank(), pes) < 0) continue;
           pe.run(1, kGroupThreads<Block>, reduce_once<Sum, float, Block>, pe.context(), team,
                  each.dst, static_cast<const float*>(each.src), n, failed.data());
           ASSERT_EQ(0, failed.read()[0]);
-          std::vector<float> got(n);
+          std::vector<float> got(n), behind(kBehind);
           exec::copy(got.data(), each.dst, n * sizeof(float));
+          exec::copy(behind.data(), each.dst + n, kBehind * sizeof(float));
           expect_same(expected<float>(pes, 0, n, 0, sum), got);
+          expect_same(untouched, behind);
         }
       }
     });

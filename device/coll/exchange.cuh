@@ -13,6 +13,7 @@
 #include "chime/device/coll/lane.cuh"
 #include "chime/device/coll/message.cuh"
 #include "chime/device/coll/words.cuh"
+#include "chime/device/copy.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/order.cuh"
 
@@ -48,10 +49,38 @@ struct Pieces {
     return {rank, dst, src + rank * stride, bytes(rank)};
   }
 };
+// What each member gets of n bytes: as many packs for all but the last.
+CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std::size_t n) {
+  const std::size_t share = (n + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
+  return (share + kWidest - 1) / kWidest * kWidest;
+}
+
 // All of it to each.
 CHIME_DEVICE Pieces whole(const void* src, std::size_t bytes) {
   return {static_cast<const std::byte*>(src), 0, bytes, bytes};
 }
+
+// A piece to where it lies in the source, counted from `dst`.
+struct InPlaces {
+  Pieces pieces;
+
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const { return pieces.bytes(rank); }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return pieces.prepare(rank, static_cast<std::byte*>(dst) + rank * pieces.stride);
+  }
+};
+// Nothing to member `left_out`.
+struct AllBut {
+  Pieces pieces;
+  unsigned left_out;
+
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const {
+    return rank == left_out ? 0 : pieces.bytes(rank);
+  }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return {rank, dst, pieces.src, bytes(rank)};
+  }
+};
 
 // Sends each other member its piece. `parts` has `bytes(rank)` of one, and `prepare(rank, dst)`, by
 // which all members of the group make its message ready: the next one may overwrite its source.

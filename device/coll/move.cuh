@@ -25,8 +25,9 @@ CHIME_DEVICE unsigned lowest_one(unsigned distance) { return distance & (0u - di
 
 // Distances are counted from the root. A PE's children have its distance with one lower bit more.
 template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
-                                            const void* src, std::size_t bytes, int root) {
+CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Meeting meeting,
+                                                void* dst, const void* src, std::size_t bytes,
+                                                int root) {
   const unsigned size = size_of(ctx, meeting), from = static_cast<unsigned>(root);
   const unsigned distance = (rank_of(ctx, meeting) + size - from) % size;
   if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
@@ -52,17 +53,53 @@ CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting
   return !g.any(failed);
 }
 
-// Each member gets its piece of the source; what comes from a member is its block of `dst`. Few
-// bytes go by a turn, as words where they can.
+// The root sends each member its block, or waits for the root's.
+template <class Group>
+CHIME_DEVICE bool scatter_blocks(const Context& ctx, Group g, Meeting meeting, std::byte* dst,
+                                 const Pieces& blocks, unsigned root) {
+  if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
+  g.sync();
+  if (rank_of(ctx, meeting) == root) {
+    copy_own(g, dst, blocks.src, blocks.end);
+    return send_pieces(ctx, g, meeting, Round::kPlain, dst, InPlaces{blocks});
+  }
+  return !g.is_leader() || await_message(ctx, meeting, root, 0);
+}
+
+// Each member sends the others its block; the root has all.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_blocks(const Context& ctx, Group g, Meeting meeting,
+                                                  void* dst, const void* src, std::size_t bytes,
+                                                  int root) {
+  const std::size_t each = bytes_of_block(ctx, meeting, bytes);
+  const Pieces blocks = {static_cast<const std::byte*>(src), each, each, bytes};
+  std::byte* const all = static_cast<std::byte*>(dst);
+  const auto from = static_cast<unsigned>(root);
+  if (g.any(!scatter_blocks(ctx, g, meeting, all, blocks, from))) return false;
+  std::byte* const mine = all + rank_of(ctx, meeting) * each;
+  const std::size_t length = blocks.bytes(rank_of(ctx, meeting));
+  return exchange(ctx, g, meeting, Round::kPlain, mine, AllBut{whole(mine, length), from}, 0);
+}
+
+template <class Group>
+CHIME_DEVICE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
+                                const void* src, std::size_t bytes, int root) {
+  if (bytes >= team_of(ctx, meeting.handle).from.broadcast)
+    return broadcast_by_blocks(ctx, g, meeting, dst, src, bytes, root);
+  return broadcast_by_tree(ctx, g, meeting, dst, src, bytes, root);
+}
+
+// Each member gets its piece of the source; what comes from a member is its block of `dst`. Fewer
+// bytes than `direct_from`, at most a slot's, go by a turn, as words where they can.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool exchange_blocks(const Context& ctx, Group g, Meeting meeting,
-                                              void* dst, Pieces pieces) {
+                                              void* dst, Pieces pieces, std::uint64_t direct_from) {
   constexpr Round kRound = Round::kTurnOfWords;
   const unsigned me = rank_of(ctx, meeting);
   const std::size_t bytes = pieces.each;
   std::byte* const blocks = static_cast<std::byte*>(dst);
   copy_own(g, blocks + me * bytes, pieces.src + me * pieces.stride, bytes);
-  if (bytes > kFewBytes) {
+  if (bytes >= direct_from) {
     return exchange(ctx, g, meeting, Round::kPlain, blocks + me * bytes, pieces, 0);
   }
   if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
@@ -98,7 +135,8 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       ctx, g,
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
-        return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes));
+        return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes),
+                                       detail::team_of(ctx, team).from.fcollect);
       });
 }
 
@@ -111,7 +149,8 @@ CHIME_DEVICE int alltoallmem(const Context& ctx, Group g, chime_team_t team, voi
                             [&](detail::Meeting meeting) {
                               const auto* const blocks = static_cast<const std::byte*>(src);
                               return detail::exchange_blocks(
-                                  ctx, g, meeting, dst, {blocks, bytes, bytes, detail::kNoEnd});
+                                  ctx, g, meeting, dst, {blocks, bytes, bytes, detail::kNoEnd},
+                                  detail::team_of(ctx, team).from.alltoall);
                             });
 }
 

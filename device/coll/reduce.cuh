@@ -60,11 +60,6 @@ CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, 
            .begin = begin});
 }
 
-// What each member gets of n bytes: as many packs for all but the last.
-CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std::size_t n) {
-  const std::size_t share = (n + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
-  return (share + kWidest - 1) / kWidest * kWidest;
-}
 // Whether n bytes at `dst` are none of the m at `src`.
 CHIME_DEVICE bool are_apart(const Reduction& all, std::size_t n, std::size_t m) {
   return all.dst + n <= all.src || all.src + m <= all.dst;
@@ -120,7 +115,7 @@ template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
-  if (is_long(ctx, meeting, bytes)) {
+  if (bytes >= team_of(ctx, meeting.handle).from.reduce) {
     const std::size_t staged = (size_of(ctx, meeting) - 1) * bytes_of_block(ctx, meeting, bytes);
     const bool is_apart = are_apart(all, bytes, bytes) && staged <= bytes;
     const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, is_apart});
@@ -191,7 +186,7 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
   const std::size_t bytes = all.n * combine.bytes();
   const std::size_t of_all = bytes * size_of(ctx, meeting);
   std::size_t done = 0;
-  if (is_long(ctx, meeting, of_all)) {
+  if (of_all >= team_of(ctx, meeting.handle).from.reducescatter) {
     const std::byte* const own = all.src + rank_of(ctx, meeting) * bytes;  // no other one reads it
     const bool is_apart = are_apart(all, bytes, of_all), stays = is_apart || all.dst == own;
     const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays, is_apart});

@@ -41,13 +41,6 @@ CHIME_DEVICE const std::byte** places_of_sources(const Context& ctx, Meeting mee
   return reinterpret_cast<const std::byte**>(slot_of(ctx, meeting, rank_of(ctx, meeting)));
 }
 
-// Whether a source needs more turns than the one that says where it is. The same on all members.
-CHIME_DEVICE bool is_long(const Context& ctx, Meeting meeting, std::size_t bytes) {
-  const abi::Team& team = team_of(ctx, meeting.handle);
-  const std::size_t size = size_of(ctx, meeting);
-  return size > 1 && bytes > size * team.slot_bytes && size * sizeof(std::byte*) <= team.slot_bytes;
-}
-
 CHIME_DEVICE bool maps_all(const Context& ctx, Meeting meeting) {
   for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
     if (heap_of_member(ctx, meeting, other_member(ctx, meeting, i)) == nullptr) return false;

@@ -250,6 +250,27 @@ void read_max_teams(const Variable& v, std::string_view text, Settings& s) {
 void read_collective_scratch(const Variable& v, std::string_view text, Settings& s) {
   s.collective_scratch = parse_number(v, text, 256, 1u << 20);
 }
+
+// "auto|few|many|bytes": the algorithm for few bytes, or that for many, or the bytes between.
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
+void read_algorithm(const Variable& v, std::string_view text, Settings& s) {
+  std::string_view words = v.values;
+  const auto next_word = [&] {
+    const std::string_view word = words.substr(0, words.find('|'));
+    words.remove_prefix(word.size() + 1);
+    return word;
+  };
+  CollectiveOptions::Bytes& from = s.collectives.*kCall;
+  if (text == next_word())
+    from.reset();
+  else if (text == next_word())
+    from = kNoBytes;
+  else if (text == next_word())
+    from = 0;
+  else
+    from = parse_bytes(v, text);
+}
+
 void read_team_lanes(const Variable& v, std::string_view text, Settings& s) {
   s.team_lanes = parse_number(v, text, 1, abi::kMostTeamLanes / 2);
 }
@@ -444,6 +465,18 @@ constexpr Variable kVariables[] = {
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
      "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
+    {"CHIME_COLL_BROADCAST", "auto|tree|blocks|bytes", "auto",
+     "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
+     "--collectives says what auto takes.",
+     read_algorithm<&CollectiveOptions::broadcast>},
+    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto", "Algorithm of fcollects; likewise.",
+     read_algorithm<&CollectiveOptions::fcollect>},
+    {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto", "Algorithm of alltoalls; likewise.",
+     read_algorithm<&CollectiveOptions::alltoall>},
+    {"CHIME_COLL_REDUCE", "auto|slots|blocks|bytes", "auto", "Algorithm of reductions; likewise.",
+     read_algorithm<&CollectiveOptions::reduce>},
+    {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
+     "Algorithm of reducescatters; likewise.", read_algorithm<&CollectiveOptions::reducescatter>},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
      "One operation may have several waits, one after another.",

@@ -17,6 +17,7 @@
 #include "chime/abi/context.h"
 #include "host/errors/log.hpp"
 #include "host/gpu/factory.hpp"
+#include "host/options/collectives.hpp"
 #include "host/options/fabric.hpp"
 #include "host/options/nic.hpp"
 #include "host/options/p2p.hpp"
@@ -44,6 +45,7 @@ struct Settings {
   unsigned max_teams = 0;
   unsigned team_lanes = 0;
   unsigned collective_scratch = 0;    // bytes
+  CollectiveOptions collectives;
   std::uint64_t wait_timeout_ns = 0;  // 0: no bound
   std::uint64_t init_timeout_ns = 0;
   OnError on_error = OnError::kExit;

@@ -278,7 +278,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   });
   const TeamTable::Shape teams = {static_cast<int>(settings.max_teams),
                                   static_cast<int>(settings.team_lanes), bootstrap.size(),
-                                  settings.collective_scratch};
+                                  settings.collective_scratch, settings.collectives};
   Heap heap = step("allocating the symmetric heap", [&] {
     return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu),
                 {teams.heap_bytes(), teams.zero_bytes()});

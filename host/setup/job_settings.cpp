@@ -68,24 +68,36 @@ std::string team_lanes_text(const Settings& settings) {
   return std::to_string(settings.team_lanes);
 }
 
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
+std::string algorithm_text(const Settings& settings) {
+  const CollectiveOptions::Bytes& from = settings.collectives.*kCall;
+  return from ? std::to_string(*from) : "auto";
+}
+
 std::string on_peer_failure_text(const Settings& settings) {
   return settings.on_peer_failure == OnPeerFailure::kReport ? "report" : "abort";
 }
 
 // How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
 // what others must know of it stands on its endpoint info.
-constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
-                         {"CHIME_NIC", nic_text},
-                         {"CHIME_FABRIC", fabric_text},
-                         {"CHIME_FABRIC_TIMEOUT", fabric_timeout_text},
-                         {"CHIME_P2P", p2p_text},
-                         {"CHIME_CONNECT", connect_text},
-                         {"CHIME_NIC_PEERS", nic_peers_text},
-                         {"CHIME_AMO", amo_text},
-                         {"CHIME_MAX_TEAMS", max_teams_text},
-                         {"CHIME_TEAM_LANES", team_lanes_text},
-                         {"CHIME_COLL_SCRATCH", collective_scratch_text},
-                         {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
+constexpr Row kRows[] = {
+    {"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
+    {"CHIME_NIC", nic_text},
+    {"CHIME_FABRIC", fabric_text},
+    {"CHIME_FABRIC_TIMEOUT", fabric_timeout_text},
+    {"CHIME_P2P", p2p_text},
+    {"CHIME_CONNECT", connect_text},
+    {"CHIME_NIC_PEERS", nic_peers_text},
+    {"CHIME_AMO", amo_text},
+    {"CHIME_MAX_TEAMS", max_teams_text},
+    {"CHIME_TEAM_LANES", team_lanes_text},
+    {"CHIME_COLL_SCRATCH", collective_scratch_text},
+    {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
+    {"CHIME_COLL_FCOLLECT", algorithm_text<&CollectiveOptions::fcollect>},
+    {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
+    {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
+    {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
+    {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string endpoint_info_of(const Settings& settings) {
   std::string endpoint_info;

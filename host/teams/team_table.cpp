@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/errors/error.hpp"
+#include "host/teams/algorithms.hpp"
 
 namespace chime::host {
 namespace {
@@ -49,7 +50,7 @@ constexpr std::size_t kLeastShare = 64 + kLeastWords + kLeastWords / 2;
 std::size_t words_bytes(std::size_t share) {
   return std::max(kLeastWords, share / 4 & ~std::size_t{31});
 }
-std::size_t slot_bytes(std::size_t share) {
+std::size_t slot_of_share(std::size_t share) {
   return (share - words_bytes(share) * 3 / 2) & ~std::size_t{63};
 }
 std::size_t scratch_bytes(const TeamTable::Shape& shape) {
@@ -78,6 +79,10 @@ std::size_t TeamTable::Shape::zero_bytes() const {
 std::size_t TeamTable::Shape::heap_bytes() const {
   return round_up(round_up(zero_bytes(), 128) + times(teams * lanes, scratch_bytes(*this)),
                   kGranule);
+}
+
+std::size_t TeamTable::Shape::slot_bytes(std::size_t members) const {
+  return slot_of_share(scratch_bytes(*this) / 2 / members);
 }
 
 // The largest number, two words by which calls are compared, and the bits.
@@ -126,9 +131,11 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
       reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
   entry.first_epoch = team.number << kEpochBits;
   entry.agreement = agreement(team);
-  const std::size_t share = scratch_bytes(shape_) / 2 / static_cast<std::size_t>(entry.size);
-  entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes(share));
-  entry.words_bytes = static_cast<std::uint32_t>(words_bytes(share));
+  const auto members = static_cast<std::size_t>(entry.size);
+  const std::size_t slot_bytes = shape_.slot_bytes(members);
+  entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes);
+  entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
+  entry.from = switch_sizes(shape_.algorithms, {members, slot_bytes});
   return entry;
 }
 

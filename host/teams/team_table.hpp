@@ -18,6 +18,7 @@
 #include "chime/abi/words.h"
 #include "chime/types.h"
 #include "host/gpu/gpu.hpp"
+#include "host/options/collectives.hpp"
 #include "host/teams/members.hpp"
 
 namespace chime::host {
@@ -48,10 +49,13 @@ class TeamTable {
     int lanes;               // of each
     int n_pes;               // of the job
     unsigned asked_scratch;  // bytes a lane, for data that members send each other
+    CollectiveOptions algorithms = {};
 
     // Bytes of the heap that a table of this shape takes: first those that are to be zero.
     std::size_t heap_bytes() const;
     std::size_t zero_bytes() const;
+    // Of a member of a team of so many, in each half of a lane's scratch.
+    std::size_t slot_bytes(std::size_t members) const;
     // The 64-bit words of a proposal, and of what the members compare.
     unsigned agreement_words() const;
   };

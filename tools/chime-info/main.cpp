@@ -1,8 +1,9 @@
 // chime-info: version, build, devices, launcher, limits, and the environment variables that are
 // set; with --variables every one, with its default, its current value and a sentence; with --proxy
 // what the proxies of running PEs have done; with --doctor what is wrong with this machine; with
-// --predict what a transfer costs by each path. Exit code 1 if a variable has a value that Chime
-// refuses, there is no proxy, something is wrong, or a prediction fails its check.
+// --predict what a transfer costs by each path; with --collectives which algorithms they take. Exit
+// code 1 if a variable has a value that Chime refuses, there is no proxy, something is wrong, or a
+// prediction fails its check.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "collectives.hpp"
 #include "facts.hpp"
 #include "paths.hpp"
 #include "predict/measure.hpp"
@@ -165,6 +167,13 @@ int main(int argc, char** argv) {
                          ->expected(0, 1);
   bool doctor = false;
   app.add_flag("--doctor", doctor, "what is wrong with this machine, as chime-doctor says it");
+  std::optional<int> pes_of_team;
+  const auto collectives = app.add_option("--collectives", pes_of_team,
+                                          "which algorithms collectives take in a team of so many "
+                                          "PEs (default 8), by their bytes")
+                               ->type_name("[PES]")
+                               ->expected(0, 1)
+                               ->check(CLI::Range(1, 1 << 20));
   chime::predict::Options prediction;
   std::vector<std::size_t> measured;
   const auto predict = add_predictor(app, prediction, measured);
@@ -178,6 +187,7 @@ int main(int argc, char** argv) {
     prediction.as_json = as_json;
     return chime::predict::run(prediction);
   }
+  if (*collectives) return chime::info::print_collectives(pes_of_team.value_or(8), as_json);
   if (paths) return chime::info::print_paths();
   const Facts facts = chime::info::gather_facts();
   if (as_json)

@@ -43,6 +43,13 @@ inline constexpr std::size_t kHeapReserved = 64 * 1024;
 
 // ---- Teams --------------------------------------------------------------------------------------
 
+// From how many bytes on a call takes the second of its two algorithms; the same on all members.
+// host/teams/algorithms.hpp has the table.
+struct SwitchSizes {
+  std::uint64_t broadcast = 0, fcollect = 0, alltoall = 0;  // of a member
+  std::uint64_t reduce = 0, reducescatter = 0;              // of a source
+};
+
 // Owner: the host.
 struct Team {
   std::int32_t handle = -1;  // of lane 0; -1: no team has the entry
@@ -60,8 +67,9 @@ struct Team {
   std::uint64_t* agreement = nullptr;
   // A member's slot, and its words, in each half of a lane's scratch (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
+  SwitchSizes from;
 };
-static_assert(sizeof(Team) == 64);
+static_assert(sizeof(Team) == 104);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

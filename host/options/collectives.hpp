@@ -1,0 +1,18 @@
+// The user's choices of algorithms (CHIME_COLL_BROADCAST and the like).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace chime::host {
+
+inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};  // never that one
+
+// The bytes from which a call takes the second of its algorithms (host/teams/algorithms.hpp), where
+// the user says so.
+struct CollectiveOptions {
+  using Bytes = std::optional<std::uint64_t>;
+  Bytes broadcast, fcollect, alltoall, reduce, reducescatter;
+};
+
+}  // namespace chime::host

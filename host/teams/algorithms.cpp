@@ -1,0 +1,70 @@
+#include "host/teams/algorithms.hpp"
+
+#include <algorithm>
+
+namespace chime::host {
+namespace {
+
+// What a request carries by itself goes at once; more is written twice on its way by a slot.
+constexpr std::uint64_t kCarriedBytes = 16;
+// By blocks the root sends each byte once. No machine yet on which that was faster: PEs of one host
+// share its memory, where a tree copies as much (perf/coll_tune).
+std::uint64_t never(const TeamSize&) { return kNoBytes; }
+std::uint64_t from_more_than_carried(const TeamSize&) { return kCarriedBytes + 1; }
+// What slots take in more than one turn.
+std::uint64_t from_more_than_slots(const TeamSize& team) {
+  return team.members * team.slot_bytes + 1;
+}
+
+std::uint64_t most(const TeamSize&) { return kNoBytes; }
+std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
+
+bool has_others(const TeamSize& team) { return team.members > 1; }
+// A member notes in its slot where all sources are.
+bool has_room_for_places(const TeamSize& team) {
+  return has_others(team) && team.members * sizeof(void*) <= team.slot_bytes;
+}
+bool always(const TeamSize&) { return true; }
+
+constexpr std::string_view kSlots = "through slots of the scratch";
+constexpr std::string_view kDirect = "to dst, each member to each";
+constexpr std::string_view kBlocks =
+    "a block a member: sources are loaded where all are mapped, or go to dst where that is no "
+    "source; else through slots";
+
+constexpr Algorithms kAll[] = {
+    {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "a member", "a binomial tree",
+     "a block to each member, which sends it to all", &CollectiveOptions::broadcast,
+     &abi::SwitchSizes::broadcast, never, most, has_others},
+    {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
+     &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_carried,
+     most_of_slot, always},
+    {"alltoall", "CHIME_COLL_ALLTOALL", "slots", "direct", "a block", kSlots, kDirect,
+     &CollectiveOptions::alltoall, &abi::SwitchSizes::alltoall, from_more_than_carried,
+     most_of_slot, always},
+    {"reduce", "CHIME_COLL_REDUCE", "slots", "blocks", "a source", kSlots, kBlocks,
+     &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most,
+     has_room_for_places},
+    {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kBlocks,
+     &CollectiveOptions::reducescatter, &abi::SwitchSizes::reducescatter, from_more_than_slots,
+     most, has_room_for_places}};
+
+std::uint64_t switch_size(const Algorithms& call, const CollectiveOptions& asked,
+                          const TeamSize& team) {
+  if (!call.has_many(team)) return kNoBytes;
+  const std::uint64_t from = (asked.*call.asked).value_or(call.automatic(team));
+  const std::uint64_t most = call.most_of_few(team);
+  return most == kNoBytes ? from : std::min(from, most + 1);
+}
+
+}  // namespace
+
+std::span<const Algorithms> all_algorithms() { return kAll; }
+
+abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team) {
+  abi::SwitchSizes sizes;
+  for (const Algorithms& call : kAll) sizes.*call.from = switch_size(call, asked, team);
+  return sizes;
+}
+
+}  // namespace chime::host

@@ -1,0 +1,39 @@
+// Which algorithm a collective takes: one table, for the teams of a job and for chime-info. Each
+// call has two, one for few bytes and one for many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "chime/abi/team.h"
+#include "host/options/collectives.hpp"
+
+namespace chime::host {
+
+// A team, for what its algorithms depend on.
+struct TeamSize {
+  std::size_t members;
+  std::size_t slot_bytes;  // of a member in the scratch
+};
+
+struct Algorithms {
+  std::string_view call, variable;
+  std::string_view few, many;  // names, as the variable has them
+  std::string_view counted;    // whose bytes decide
+  std::string_view few_means, many_means;
+  CollectiveOptions::Bytes CollectiveOptions::*asked;
+  std::uint64_t abi::SwitchSizes::*from;
+  std::uint64_t (*automatic)(const TeamSize&);
+  // The first algorithm takes no more bytes than these; the second one is there at all.
+  std::uint64_t (*most_of_few)(const TeamSize&);
+  bool (*has_many)(const TeamSize&);
+};
+
+std::span<const Algorithms> all_algorithms();
+
+// What `asked` and the table make of a team.
+abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team);
+
+}  // namespace chime::host

@@ -1,0 +1,86 @@
+#include "collectives.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host/errors/error.hpp"
+#include "host/settings/env.hpp"
+#include "host/teams/algorithms.hpp"
+#include "host/teams/team_table.hpp"
+
+namespace chime::info {
+namespace {
+
+struct Choice {
+  const host::Algorithms& of;
+  std::uint64_t from;  // bytes from which the second one is taken
+
+  bool takes_few() const { return from > 0; }
+  bool takes_many() const { return from != host::kNoBytes; }
+  bool is_asked(const host::Settings& settings) const {
+    return (settings.collectives.*of.asked).has_value();
+  }
+};
+
+std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
+  const host::TeamTable::Shape shape = {static_cast<int>(settings.max_teams),
+                                        static_cast<int>(settings.team_lanes), n_pes,
+                                        settings.collective_scratch};
+  const auto members = static_cast<std::size_t>(n_pes);
+  const abi::SwitchSizes sizes =
+      host::switch_sizes(settings.collectives, {members, shape.slot_bytes(members)});
+  std::vector<Choice> all;
+  for (const host::Algorithms& call : host::all_algorithms())
+    all.push_back({call, sizes.*call.from});
+  return all;
+}
+
+void print_text(const std::vector<Choice>& all, const host::Settings& settings, int n_pes) {
+  fmt::print("Algorithms of collectives in a team of {} PEs\n", n_pes);
+  for (const Choice& choice : all) {
+    const host::Algorithms& of = choice.of;
+    fmt::print("  {}  ({}={})\n", of.call, of.variable,
+               choice.is_asked(settings) ? host::process_environment(of.variable).value_or("auto")
+                                         : "auto");
+    if (choice.takes_few())
+      fmt::print("      {}{}: {}\n", of.few,
+                 choice.takes_many()
+                     ? fmt::format(", up to {} bytes of {}", choice.from - 1, of.counted)
+                     : "",
+                 of.few_means);
+    if (choice.takes_many())
+      fmt::print(
+          "      {}{}: {}\n", of.many,
+          choice.takes_few() ? fmt::format(", from {} bytes of {}", choice.from, of.counted) : "",
+          of.many_means);
+  }
+}
+
+void print_json(const std::vector<Choice>& all, int n_pes) {
+  nlohmann::ordered_json object{{"pes", n_pes}, {"collectives", nlohmann::ordered_json::array()}};
+  for (const Choice& choice : all) {
+    nlohmann::ordered_json row{{"call", choice.of.call},        {"variable", choice.of.variable},
+                               {"few", choice.of.few},          {"many", choice.of.many},
+                               {"bytes_of", choice.of.counted}, {"from", nullptr}};
+    if (choice.takes_many()) row["from"] = choice.from;
+    object["collectives"].push_back(std::move(row));
+  }
+  fmt::print("{}\n", object.dump(2));
+}
+
+}  // namespace
+
+int print_collectives(int n_pes, bool as_json) {
+  try {
+    const host::Settings settings = host::read_settings();
+    const std::vector<Choice> all = choices(settings, n_pes);
+    as_json ? print_json(all, n_pes) : print_text(all, settings, n_pes);
+    return 0;
+  } catch (const host::Error& error) {
+    fmt::print(stderr, "chime-info: {}: {}\n", error.origin(), error.message());
+    return 1;
+  }
+}
+
+}  // namespace chime::info

@@ -55,32 +55,17 @@ CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std
   return (share + kWidest - 1) / kWidest * kWidest;
 }
 
+// A block for each.
+CHIME_DEVICE Pieces blocks_of(const Context& ctx, Meeting meeting, const std::byte* src,
+                              std::size_t n) {
+  const std::size_t each = bytes_of_block(ctx, meeting, n);
+  return {src, each, each, n};
+}
+
 // All of it to each.
 CHIME_DEVICE Pieces whole(const void* src, std::size_t bytes) {
   return {static_cast<const std::byte*>(src), 0, bytes, bytes};
 }
-
-// A piece to where it lies in the source, counted from `dst`.
-struct InPlaces {
-  Pieces pieces;
-
-  CHIME_DEVICE std::size_t bytes(unsigned rank) const { return pieces.bytes(rank); }
-  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
-    return pieces.prepare(rank, static_cast<std::byte*>(dst) + rank * pieces.stride);
-  }
-};
-// Nothing to member `left_out`.
-struct AllBut {
-  Pieces pieces;
-  unsigned left_out;
-
-  CHIME_DEVICE std::size_t bytes(unsigned rank) const {
-    return rank == left_out ? 0 : pieces.bytes(rank);
-  }
-  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
-    return {rank, dst, pieces.src, bytes(rank)};
-  }
-};
 
 // Sends each other member its piece. `parts` has `bytes(rank)` of one, and `prepare(rank, dst)`, by
 // which all members of the group make its message ready: the next one may overwrite its source.
@@ -147,6 +132,13 @@ template <class Group, class Parts>
 CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round round,
                             const Parts& parts, std::size_t bytes) {
   return exchange(ctx, g, meeting, round, nullptr, parts, bytes);
+}
+
+// A round that says that all have come so far. Out of line: it costs a call that has more rounds no
+// registers.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool hear_all(const Context& ctx, Group g, Meeting meeting) {
+  return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);
 }
 
 // What came in a turn: that of member r is at first + r * stride.

@@ -25,9 +25,8 @@ CHIME_DEVICE unsigned lowest_one(unsigned distance) { return distance & (0u - di
 
 // Distances are counted from the root. A PE's children have its distance with one lower bit more.
 template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Meeting meeting,
-                                                void* dst, const void* src, std::size_t bytes,
-                                                int root) {
+CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
+                                            const void* src, std::size_t bytes, int root) {
   const unsigned size = size_of(ctx, meeting), from = static_cast<unsigned>(root);
   const unsigned distance = (rank_of(ctx, meeting) + size - from) % size;
   if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
@@ -51,42 +50,6 @@ CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Mee
     if (g.is_leader()) send_arrival(ctx, meeting, Round::kPlain, child, bytes);
   }
   return !g.any(failed);
-}
-
-// The root sends each member its block, or waits for the root's.
-template <class Group>
-CHIME_DEVICE bool scatter_blocks(const Context& ctx, Group g, Meeting meeting, std::byte* dst,
-                                 const Pieces& blocks, unsigned root) {
-  if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
-  g.sync();
-  if (rank_of(ctx, meeting) == root) {
-    copy_own(g, dst, blocks.src, blocks.end);
-    return send_pieces(ctx, g, meeting, Round::kPlain, dst, InPlaces{blocks});
-  }
-  return !g.is_leader() || await_message(ctx, meeting, root, 0);
-}
-
-// Each member sends the others its block; the root has all.
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_blocks(const Context& ctx, Group g, Meeting meeting,
-                                                  void* dst, const void* src, std::size_t bytes,
-                                                  int root) {
-  const std::size_t each = bytes_of_block(ctx, meeting, bytes);
-  const Pieces blocks = {static_cast<const std::byte*>(src), each, each, bytes};
-  std::byte* const all = static_cast<std::byte*>(dst);
-  const auto from = static_cast<unsigned>(root);
-  if (g.any(!scatter_blocks(ctx, g, meeting, all, blocks, from))) return false;
-  std::byte* const mine = all + rank_of(ctx, meeting) * each;
-  const std::size_t length = blocks.bytes(rank_of(ctx, meeting));
-  return exchange(ctx, g, meeting, Round::kPlain, mine, AllBut{whole(mine, length), from}, 0);
-}
-
-template <class Group>
-CHIME_DEVICE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
-                                const void* src, std::size_t bytes, int root) {
-  if (bytes >= team_of(ctx, meeting.handle).from.broadcast)
-    return broadcast_by_blocks(ctx, g, meeting, dst, src, bytes, root);
-  return broadcast_by_tree(ctx, g, meeting, dst, src, bytes, root);
 }
 
 // Each member gets its piece of the source; what comes from a member is its block of `dst`. Fewer

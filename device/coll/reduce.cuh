@@ -65,23 +65,31 @@ CHIME_DEVICE bool are_apart(const Reduction& all, std::size_t n, std::size_t m) 
   return all.dst + n <= all.src || all.src + m <= all.dst;
 }
 
-// One block for each member. When a member has the others' results, they have read its source; and
-// none sends its result to a member that still combines what came to its destination. (There the
-// PE's result replaces another member's elements one by one.)
+// One block for each member. When a member has the others' results, they have read its source.
 template <class Combine, class Group>
-CHIME_DEVICE_OUT_OF_LINE bool reduce_by_blocks(const Context& ctx, Group g, Meeting meeting,
-                                               Combine combine, const Reduction& all,
-                                               bool are_staged) {
-  const std::size_t end = all.n * combine.bytes(), each = bytes_of_block(ctx, meeting, end);
-  const Pieces blocks = {all.src, each, each, end};
-  const std::size_t begin = rank_of(ctx, meeting) * each;
+CHIME_DEVICE_OUT_OF_LINE bool reduce_by_loads(const Context& ctx, Group g, Meeting meeting,
+                                              Combine combine, const Reduction& all) {
+  const Pieces blocks = blocks_of(ctx, meeting, all.src, all.n * combine.bytes());
+  const std::size_t begin = rank_of(ctx, meeting) * blocks.each;
   const std::size_t bytes = blocks.bytes(rank_of(ctx, meeting));
-  if (are_staged && !stage_sources(ctx, g, meeting, all.dst, blocks)) return false;
   std::byte* const result = all.dst + begin;
-  combine_sources(ctx, g, meeting, combine, result, all.src + begin, bytes, are_staged ? 0 : begin);
-  if (are_staged && !exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0))
-    return false;
+  combine_sources(ctx, g, meeting, combine, result, all.src + begin, bytes, begin);
   return exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
+}
+
+// The same where blocks come to destinations. The PE's result replaces another member's elements
+// one by one, and none sends its result to a member that still combines.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool reduce_by_stages(const Context& ctx, Group g, Meeting meeting,
+                                               Combine combine, Reduction all) {
+  const Pieces blocks = blocks_of(ctx, meeting, all.src, all.n * combine.bytes());
+  if (!stage_sources(ctx, g, meeting, all.dst, blocks)) return false;
+  const std::size_t begin = rank_of(ctx, meeting) * blocks.each;
+  const std::size_t bytes = blocks.bytes(rank_of(ctx, meeting));
+  std::byte* const result = all.dst + begin;
+  combine_sources(ctx, g, meeting, combine, result, all.src + begin, bytes, 0);
+  return hear_all(ctx, g, meeting) &&
+         exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
 }
 
 // In place, the source of a block changes when its result comes: the member that sends it has got
@@ -120,9 +128,8 @@ CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combi
     const bool is_apart = are_apart(all, bytes, bytes) && staged <= bytes;
     const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, is_apart});
     if (sharing == Sharing::kFailed) return false;
-    const bool are_staged = sharing == Sharing::kApart;
-    if (are_staged || sharing == Sharing::kMapped)
-      return reduce_by_blocks(ctx, g, meeting, combine, all, are_staged);
+    if (sharing == Sharing::kMapped) return reduce_by_loads(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kApart) return reduce_by_stages(ctx, g, meeting, combine, all);
   }
   return reduce_by_slots(ctx, g, meeting, combine, all);
 }
@@ -134,14 +141,14 @@ CHIME_DEVICE bool scatter_by_loads(const Context& ctx, Group g, Meeting meeting,
   const std::size_t bytes = all.n * combine.bytes();
   const std::size_t begin = rank_of(ctx, meeting) * bytes;
   combine_sources(ctx, g, meeting, combine, all.dst, all.src + begin, bytes, begin);
-  return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);
+  return hear_all(ctx, g, meeting);
 }
 
 // Each round brings a part of all other sources to what is left of the destination, until parts are
 // no longer than a slot. Returns how many bytes are done; SIZE_MAX: it failed.
 template <class Combine, class Group>
 CHIME_DEVICE_OUT_OF_LINE std::size_t scatter_by_parts(const Context& ctx, Group g, Meeting meeting,
-                                                      Combine combine, const Reduction& all) {
+                                                      Combine combine, Reduction all) {
   constexpr std::size_t kFailed = ~std::size_t{0};
   const std::size_t end = all.n * combine.bytes(), others = size_of(ctx, meeting) - 1;
   const std::byte* const own = all.src + rank_of(ctx, meeting) * end;
@@ -153,7 +160,7 @@ CHIME_DEVICE_OUT_OF_LINE std::size_t scatter_by_parts(const Context& ctx, Group 
       return kFailed;
     combine_sources(ctx, g, meeting, combine, result, own + done, each, 0);
     // Others may send the next part: it comes where this one was.
-    if (!exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0)) return kFailed;
+    if (!hear_all(ctx, g, meeting)) return kFailed;
     done += each;
   }
   return done;

@@ -1,4 +1,4 @@
-// The user's choices of algorithms (CHIME_COLL_BROADCAST and the like).
+// The user's choices of algorithms (CHIME_COLL_REDUCE and the like).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};  // never that one
 // the user says so.
 struct CollectiveOptions {
   using Bytes = std::optional<std::uint64_t>;
-  Bytes broadcast, fcollect, alltoall, reduce, reducescatter;
+  Bytes fcollect, alltoall, reduce, reducescatter;
 };
 
 }  // namespace chime::host

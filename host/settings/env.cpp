@@ -465,10 +465,6 @@ constexpr Variable kVariables[] = {
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
      "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
-    {"CHIME_COLL_BROADCAST", "auto|tree|blocks|bytes", "auto",
-     "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
-     "--collectives says what auto takes.",
-     read_algorithm<&CollectiveOptions::broadcast>},
     {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto", "Algorithm of fcollects; likewise.",
      read_algorithm<&CollectiveOptions::fcollect>},
     {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto", "Algorithm of alltoalls; likewise.",

@@ -7,9 +7,6 @@ namespace {
 
 // What a request carries by itself goes at once; more is written twice on its way by a slot.
 constexpr std::uint64_t kCarriedBytes = 16;
-// By blocks the root sends each byte once. No machine yet on which that was faster: PEs of one host
-// share its memory, where a tree copies as much (perf/coll_tune).
-std::uint64_t never(const TeamSize&) { return kNoBytes; }
 std::uint64_t from_more_than_carried(const TeamSize&) { return kCarriedBytes + 1; }
 // What slots take in more than one turn.
 std::uint64_t from_more_than_slots(const TeamSize& team) {
@@ -33,9 +30,6 @@ constexpr std::string_view kBlocks =
     "source; else through slots";
 
 constexpr Algorithms kAll[] = {
-    {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "a member", "a binomial tree",
-     "a block to each member, which sends it to all", &CollectiveOptions::broadcast,
-     &abi::SwitchSizes::broadcast, never, most, has_others},
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
      &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_carried,
      most_of_slot, always},

@@ -46,8 +46,8 @@ inline constexpr std::size_t kHeapReserved = 64 * 1024;
 // From how many bytes on a call takes the second of its two algorithms; the same on all members.
 // host/teams/algorithms.hpp has the table.
 struct SwitchSizes {
-  std::uint64_t broadcast = 0, fcollect = 0, alltoall = 0;  // of a member
-  std::uint64_t reduce = 0, reducescatter = 0;              // of a source
+  std::uint64_t fcollect = 0, alltoall = 0;     // of a member
+  std::uint64_t reduce = 0, reducescatter = 0;  // of a source
 };
 
 // Owner: the host.
@@ -69,7 +69,7 @@ struct Team {
   std::uint32_t slot_bytes = 0, words_bytes = 0;
   SwitchSizes from;
 };
-static_assert(sizeof(Team) == 104);
+static_assert(sizeof(Team) == 96);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

@@ -1,5 +1,6 @@
 // chime-doctor: what on this machine keeps GPUs, NICs and launchers from working together, why, and
-// what mends it. Needs no job. Exit code 1 if something is wrong, 2 if the command line is.
+// what mends it. Needs no job; with --job, what stands between the PEs of one. Exit code 1 if
+// something is wrong, 2 if the command line is.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -9,7 +10,8 @@
 int main(int argc, char** argv) {
   CLI::App app("Checks this machine for GPUDirect, RDMA NICs and launchers.", "chime-doctor");
   chime::doctor::Options options;
-  app.add_flag("--json", options.as_json, "one JSON object instead of text");
+  app.add_flag("--json", options.as_json,
+               "one JSON object instead of text (of a job: chime-run --no-prefix)");
   app.add_flag("--brief", options.is_brief, "without the lines that are ok");
   app.add_option("--root", options.root, "a recorded tree of files instead of this machine's")
       ->type_name("DIR")
@@ -19,6 +21,15 @@ int main(int argc, char** argv) {
       ->type_name("SECONDS")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
+  const auto job = app.add_flag("--job", options.is_job,
+                                "under chime-run, mpirun or srun: also what the job's PEs see "
+                                "together; PE 0 reports, and all PEs have its exit code");
+  app.add_option("--wait", options.wait_s,
+                 "how long all PEs may take to come; paths between hosts get a quarter of it")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->needs(job)
+      ->check(CLI::Range(1.0, 3600.0));
   app.set_version_flag("--version", "chime-doctor " CHIME_VERSION_TEXT);
   try {
     app.parse(argc, argv);

@@ -32,7 +32,7 @@ std::string summary_of(const std::vector<Subject>& report, bool is_brief) {
                      is_brief ? " (not shown)" : "");
 }
 
-nlohmann::ordered_json object_of(const char* subject, const Finding& finding) {
+nlohmann::ordered_json object_of(const std::string& subject, const Finding& finding) {
   nlohmann::ordered_json object{{"subject", subject},
                                 {"level", name_of(finding.level)},
                                 {"what", finding.what},
@@ -55,13 +55,15 @@ std::string text_of(const std::vector<Subject>& report, bool is_brief) {
   return text + summary_of(report, is_brief);
 }
 
-std::string json_of(const std::vector<Subject>& report) {
+std::string json_of(const std::vector<Subject>& report, bool is_brief) {
   nlohmann::ordered_json object{{"wrong", how_many(report, Level::kWrong)},
                                 {"warnings", how_many(report, Level::kWarning)},
+                                {"ok", how_many(report, Level::kOk)},
                                 {"findings", nlohmann::ordered_json::array()}};
   for (const Subject& subject : report)
     for (const Finding& finding : subject.findings)
-      object["findings"].push_back(object_of(subject.title, finding));
+      if (!is_brief || finding.level != Level::kOk)
+        object["findings"].push_back(object_of(subject.title, finding));
   // Texts of files and variables need not be UTF-8.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   return object.dump(2, ' ', false, replace) + "\n";

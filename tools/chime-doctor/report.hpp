@@ -9,12 +9,12 @@
 namespace chime::doctor {
 
 struct Subject {
-  const char* title;
+  std::string title;
   Findings findings;
 };
 
 std::string text_of(const std::vector<Subject>& report, bool is_brief);
-std::string json_of(const std::vector<Subject>& report);
+std::string json_of(const std::vector<Subject>& report, bool is_brief);
 
 int how_many(const std::vector<Subject>& report, Level level);
 

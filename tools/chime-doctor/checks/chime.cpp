@@ -1,34 +1,22 @@
 // Chime itself: does a program get the library of this tool, and are the variables' values taken?
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "host/errors/error.hpp"
 #include "tools/chime-doctor/checks/checks.hpp"
+#include "tools/chime-doctor/facts/library.hpp"
 
 namespace chime::doctor {
 namespace {
 
-constexpr char kSoname[] = "libchime.so.0";
-
-// The first libchime.so that the loader finds by LD_LIBRARY_PATH: its file is called by its
-// version.
 Finding library_finding(const Machine& machine) {
-  const auto path = machine.probes.environment.find("LD_LIBRARY_PATH");
-  std::istringstream folders(path == machine.probes.environment.end() ? "" : path->second);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.starts_with("/")) continue;
-    const std::string file = machine.root.name_behind(folder + "/" + kSoname);
-    if (file.empty() || file == kSoname) continue;
-    const std::string prefix = "libchime.so.";
-    const std::string version = file.starts_with(prefix) ? file.substr(prefix.size()) : file;
-    if (version == CHIME_VERSION_TEXT) return ok("Chime", "", version + " in " + folder);
-    return {Level::kWrong, "Chime", "",
-            fmt::format("programs load version {} ({}), and this tool is of " CHIME_VERSION_TEXT,
-                        version, folder),
-            "remove that folder from LD_LIBRARY_PATH, or use its own chime-run"};
-  }
-  return ok("Chime", "", CHIME_VERSION_TEXT);
+  const auto found = library_by_path(machine);
+  if (!found) return ok("Chime", "", CHIME_VERSION_TEXT);
+  const auto& [version, folder] = *found;
+  if (version == CHIME_VERSION_TEXT) return ok("Chime", "", version + " in " + folder);
+  return {Level::kWrong, "Chime", "",
+          fmt::format("programs load version {} ({}), and this tool is of " CHIME_VERSION_TEXT,
+                      version, folder),
+          "remove that folder from LD_LIBRARY_PATH, or use its own chime-run"};
 }
 
 }  // namespace

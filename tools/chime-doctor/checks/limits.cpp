@@ -1,29 +1,15 @@
 // The limits of this shell's processes, and of the machine's memory.
+#include "tools/chime-doctor/facts/limits.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
-#include <sstream>
 
 #include "tools/chime-doctor/checks/checks.hpp"
 #include "tools/chime-doctor/facts/rdma.hpp"
 
 namespace chime::doctor {
 namespace {
-
-constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
-
-// The soft limit of a row of /proc/self/limits (proc(5)): "Max open files   1024   4096   files".
-std::optional<std::uint64_t> soft_limit(const std::string& row, const Root& root) {
-  std::istringstream lines(root.text("/proc/self/limits").value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(row)) continue;
-    std::string value;
-    std::istringstream(line.substr(row.size())) >> value;
-    return value == "unlimited" ? kUnlimited : std::strtoull(value.c_str(), nullptr, 10);
-  }
-  return std::nullopt;
-}
 
 // ibv_reg_mr(3) pins memory, which counts: the heap in host memory, queues and buffers of every PE.
 // A GPU's memory does not count. Without a NIC nothing of Chime is pinned.

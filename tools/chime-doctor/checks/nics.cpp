@@ -75,14 +75,7 @@ Finding devx_finding(const std::string& nic, const std::string& why_not, const M
                       address.empty() ? nic : address)};
 }
 
-// libibverbs.so.1.14.44.0 is of rdma-core 44 (its CMakeLists.txt: PACKAGE_VERSION stands there).
 // What older ones lack: host/transport/mlx5/nic/rdma_core.hpp.
-std::optional<int> rdma_core_version(const Root& root) {
-  for (const std::string& text : library_versions("libibverbs.so.1", root))
-    if (const Version version = version_in(text); version.size() >= 3) return version[2];
-  return std::nullopt;
-}
-
 std::optional<Finding> rdma_core_finding(const Machine& machine) {
   if (!machine.probes.why_no_rdma_core.empty())
     return Finding{Level::kWrong, "rdma-core", "", machine.probes.why_no_rdma_core,

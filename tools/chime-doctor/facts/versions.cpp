@@ -68,4 +68,11 @@ std::vector<std::string> library_versions(const std::string& soname, const Root&
   return versions;
 }
 
+// libibverbs.so.1.14.44.0 is of rdma-core 44 (its CMakeLists.txt: PACKAGE_VERSION stands there).
+std::optional<int> rdma_core_version(const Root& root) {
+  for (const std::string& text : library_versions("libibverbs.so.1", root))
+    if (const Version version = version_in(text); version.size() >= 3) return version[2];
+  return std::nullopt;
+}
+
 }  // namespace chime::doctor

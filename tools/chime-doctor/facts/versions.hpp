@@ -29,4 +29,7 @@ std::optional<NvidiaModule> nvidia_module(const Root& root);
 // lead to: libcuda.so.1 -> libcuda.so.580.76.05.
 std::vector<std::string> library_versions(const std::string& soname, const Root& root);
 
+// The release of rdma-core that the system's libibverbs is of.
+std::optional<int> rdma_core_version(const Root& root);
+
 }  // namespace chime::doctor

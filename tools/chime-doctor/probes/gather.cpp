@@ -64,6 +64,14 @@ std::list<Child> questions_to(const Root& root) {
   return all;
 }
 
+void add_what_costs_nothing(Probes& probes) {
+  probes.shared_memory = room_in("/dev/shm");
+  probes.processors = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  probes.has_all_config = ::geteuid() == 0;
+  probes.interfaces = interfaces_now();
+  probes.environment = environment_now();
+}
+
 }  // namespace
 
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience) {
@@ -72,11 +80,13 @@ Probes gather_probes(const Root& root, std::chrono::milliseconds patience) {
   std::list<Child> questions = questions_to(root);  // all ask at once
   for (Child& question : questions) question.answer_by(deadline, recorded);
   Probes probes = probes_of(recorded);
-  probes.shared_memory = room_in("/dev/shm");
-  probes.processors = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  probes.has_all_config = ::geteuid() == 0;
-  probes.interfaces = interfaces_now();
-  probes.environment = environment_now();
+  add_what_costs_nothing(probes);
+  return probes;
+}
+
+Probes gather_what_costs_nothing() {
+  Probes probes;
+  add_what_costs_nothing(probes);
   return probes;
 }
 

@@ -41,6 +41,7 @@ struct Interface {
   std::string name;
   bool is_up = false;
   std::vector<std::string> addresses;
+  std::vector<std::string> networks = {};  // of these addresses: "10.0.0.0/24"; or empty
 };
 
 struct Probes {
@@ -61,6 +62,9 @@ struct Probes {
 // Asks this machine: each library and driver in a process of its own. What has not answered after
 // `patience` is late. To be called before the program starts threads.
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience);
+
+// Without any driver or library: limits, interfaces, environment.
+Probes gather_what_costs_nothing();
 
 // Those that were written beside a recorded tree, in its file /probes.json.
 Probes read_probes(const Root& root);

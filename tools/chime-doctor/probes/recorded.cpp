@@ -21,7 +21,8 @@ std::vector<Interface> interfaces_of(const json& recorded) {
   std::vector<Interface> all;
   for (const json& one : recorded)
     all.push_back({one.value("name", ""), one.value("up", true),
-                   one.value("addresses", std::vector<std::string>())});
+                   one.value("addresses", std::vector<std::string>()),
+                   one.value("networks", std::vector<std::string>())});
   return all;
 }
 

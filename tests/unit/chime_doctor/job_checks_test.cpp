@@ -1,0 +1,333 @@
+// The checks of a job are functions of what its PEs said: each finds its fault, and nothing where
+// there is none. Facts of two or three hosts, of two PEs each.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/chime-doctor/job/checks/checks.hpp"
+#include "tools/chime-doctor/job/facts.hpp"
+#include "tools/chime-doctor/job/names.hpp"
+#include "tools/chime-doctor/job/plan.hpp"
+
+namespace chime::doctor {
+namespace {
+
+using Outcome = PathFacts::Outcome;
+
+Job job_on(int n_hosts) {
+  Job job;
+  job.n_pes = 2 * n_hosts;
+  for (int pe = 0; pe < job.n_pes; ++pe) {
+    const std::string host = std::string(1, static_cast<char>('a' + pe / 2));
+    PeFacts facts{pe,
+                  host,
+                  "kernel-" + host + " net:[1]",
+                  "kernel-" + host + " pid:[1]",
+                  "0.1.0",
+                  23,
+                  job.n_pes,
+                  {{"locked memory", kNoLimit}, {"open files", 65536}, {"/dev/shm", 8ull << 30}},
+                  std::nullopt};
+    if (pe % 2 == 0) {
+      facts.of_host.emplace();
+      facts.of_host->versions = {{"NVIDIA driver", "580.76.05"},
+                                 {"firmware of MT4129", "28.39.1002"}};
+      facts.of_host->n_ok = 20;
+    }
+    job.pes.push_back(facts);
+  }
+  return job;
+}
+
+HostFacts& host(Job& job, int place) {
+  return *job.pes[static_cast<std::size_t>(2 * place)].of_host;
+}
+
+// Between the hosts at two places.
+PathFacts path(int from, int to, Outcome outcome, const std::string& address = "10.0.0.1") {
+  return {2 * from, 2 * to, "eth0",  address,
+          4711,     true,   outcome, outcome == Outcome::kOpen ? "" : "no answer"};
+}
+
+// The one line that is not ok.
+Finding only_fault(const Findings& findings) {
+  Findings bad;
+  for (const Finding& finding : findings)
+    if (finding.level != Level::kOk) bad.push_back(finding);
+  EXPECT_EQ(bad.size(), 1u);
+  if (bad.size() != 1) return ok("", "", "");
+  EXPECT_NE(bad[0].mend, "");
+  return bad[0];
+}
+
+void expect_fault(const Findings& findings, Level level, const std::string& what,
+                  const std::string& where, const std::string& part) {
+  const Finding fault = only_fault(findings);
+  EXPECT_EQ(fault.level, level);
+  EXPECT_EQ(fault.what, what);
+  EXPECT_EQ(fault.where, where);
+  EXPECT_NE(fault.seen.find(part), std::string::npos) << fault.seen;
+}
+
+void expect_ok(const Findings& findings) {
+  for (const Finding& finding : findings) {
+    EXPECT_EQ(finding.level, Level::kOk) << finding.what << ": " << finding.seen;
+    EXPECT_EQ(finding.mend, "");
+  }
+}
+
+TEST(CheckJoined, NamesPesThatAreAbsentAndWhy) {
+  Job job = job_on(2);
+  expect_ok(check_joined(job));
+  job.pes.resize(2);
+  job.absent = {{2, "no word of it in time"}, {3, "no word of it in time"}};
+  expect_fault(check_joined(job), Level::kWrong, "PEs", "",
+               "of 4 PEs PEs 2-3 have not come: no word of it in time");
+}
+
+TEST(CheckJoined, FindsALauncherThatMakesEachProcessAJob) {
+  Job job = job_on(1);
+  job.n_pes = 1;
+  job.pes.resize(1);
+  job.pes[0].n_started = 4;
+  expect_fault(check_joined(job), Level::kWrong, "PEs", "", "4 processes");
+}
+
+TEST(CheckHosts, FindsContainersOfOneMachine) {
+  Job job = job_on(2);
+  expect_ok(check_hosts(job));
+  for (int pe : {2, 3}) job.pes[static_cast<std::size_t>(pe)].node = "kernel-a net:[2]";
+  expect_fault(check_hosts(job), Level::kWarning, "network namespaces", "", "PEs 0-1 and PEs 2-3");
+}
+
+TEST(CheckHosts, FindsTwoMachinesOfOneName) {
+  Job job = job_on(2);
+  for (PeFacts& pe : job.pes) pe.host = "node";
+  expect_fault(check_hosts(job), Level::kWarning, "host names", "", "both called node");
+}
+
+TEST(CheckHosts, FindsPesThatDoNotSeeEachOthersProcesses) {
+  Job job = job_on(2);
+  job.pes[3].process_space = "kernel-b pid:[2]";
+  expect_fault(check_hosts(job), Level::kWarning, "process ids", "b", "PEs 2-3");
+}
+
+TEST(CheckHosts, NamesAHostThatNobodyLooksAt) {
+  Job job = job_on(2);
+  job.pes[2].of_host.reset();
+  expect_fault(check_hosts(job), Level::kWarning, "host", "b", "no PE has looked at it");
+}
+
+TEST(CheckSameVersions, NamesEachVersionAndItsHosts) {
+  Job job = job_on(3);
+  expect_ok(check_same_versions(job));
+  job.pes[5].chime = "0.0.9";
+  expect_fault(check_same_versions(job), Level::kWrong, "Chime", "",
+               "0.1.0 (interface 23) on a, b, c (PEs 0-4), 0.0.9 (interface 23) on c (PE 5)");
+}
+
+TEST(CheckSameVersions, FindsAnotherInterface) {
+  Job job = job_on(2);
+  job.pes[3].interface = 24;
+  expect_fault(check_same_versions(job), Level::kWrong, "Chime", "", "0.1.0 (interface 24) on b");
+}
+
+TEST(CheckSameVersions, ComparesDriversAndFirmwareOfHosts) {
+  Job job = job_on(2);
+  host(job, 1).versions["NVIDIA driver"] = "550.54.15";
+  expect_fault(check_same_versions(job), Level::kWarning, "NVIDIA driver", "", "550.54.15 on b");
+  job = job_on(2);
+  host(job, 0).versions["firmware of MT4129"] = "28.36.1700";
+  expect_fault(check_same_versions(job), Level::kWarning, "firmware of MT4129", "",
+               "28.36.1700 on a");
+}
+
+TEST(CheckSameVersions, DoesNotMissDriversWhereThereIsNoDevice) {
+  Job job = job_on(2);
+  host(job, 1).versions.clear();
+  expect_ok(check_same_versions(job));
+}
+
+TEST(CheckSameLimits, NamesThePesWithTheLeast) {
+  Job job = job_on(2);
+  expect_ok(check_same_limits(job));
+  job.pes[2].limits["locked memory"] = job.pes[3].limits["locked memory"] = 64 << 10;
+  expect_fault(check_same_limits(job), Level::kWarning, "locked memory", "",
+               "unlimited on a (PEs 0-1), 64 KiB on b (PEs 2-3)");
+  job = job_on(2);
+  job.pes[1].limits["open files"] = 1024;
+  expect_fault(check_same_limits(job), Level::kWarning, "open files", "", "1024 on a (PE 1)");
+  job = job_on(2);
+  job.pes[0].limits["/dev/shm"] = 64 << 20;
+  expect_fault(check_same_limits(job), Level::kWarning, "/dev/shm", "", "65536 KiB on a (PE 0)");
+}
+
+TEST(CheckSameLimits, LetsMachinesHaveSomeMoreMemory) {
+  Job job = job_on(2);
+  job.pes[2].limits["/dev/shm"] = job.pes[3].limits["/dev/shm"] = 9ull << 30;
+  expect_ok(check_same_limits(job));
+}
+
+TEST(CheckClocks, StatesHowFarAndHowSure) {
+  Job job = job_on(2);
+  job.found.clocks = {{2, 0, 0.004, 0.0001}};
+  expect_ok(check_clocks(job));
+  job.found.clocks = {{2, 0, -3.5, 0.0001}};
+  expect_fault(check_clocks(job), Level::kWarning, "clock", "b",
+               "3.5 s behind the clock of a (to within 0.1 ms)");
+}
+
+TEST(CheckClocks, DoesNotJudgeByASlowAnswer) {
+  Job job = job_on(2);
+  job.found.clocks = {{2, 0, 0.4, 0.35}};
+  expect_ok(check_clocks(job));
+}
+
+TEST(CheckPaths, NamesTheHostThatIsNotReachedAndFromWhere) {
+  Job job = job_on(3);
+  for (int from : {0, 1, 2})
+    for (int to : {0, 1, 2})
+      if (from != to) job.found.paths.push_back(path(from, to, Outcome::kOpen));
+  expect_ok(check_paths(job));
+  for (PathFacts& one : job.found.paths)
+    if (one.to == 4) one = path(one.from / 2, 2, Outcome::kSilent);
+  expect_fault(check_paths(job), Level::kWrong, "TCP", "c",
+               "not reached from a, b: 10.0.0.1 (eth0): no answer");
+}
+
+TEST(CheckPaths, NamesASilentAddressBeforeOneThatAnswers) {
+  Job job = job_on(2);
+  job.found.paths = {path(0, 1, Outcome::kSilent, "172.17.0.1"), path(0, 1, Outcome::kOpen),
+                     path(1, 0, Outcome::kClosed, "172.17.0.1"), path(1, 0, Outcome::kOpen)};
+  expect_fault(check_paths(job), Level::kWarning, "TCP", "b", "from a its address 172.17.0.1");
+}
+
+TEST(CheckPaths, NamesAHostThatCannotListenAndOneThatDidNotTry) {
+  Job job = job_on(2);
+  host(job, 1).why_no_doors = "no interface but loopback has an address";
+  expect_fault(check_paths(job), Level::kWrong, "TCP", "b", "no interface but loopback");
+  job = job_on(2);
+  job.why_no_pairs[2] = "no word of it in time";
+  expect_fault(check_paths(job), Level::kWarning, "TCP", "b", "what it reaches is not known");
+}
+
+// ---- NICs
+
+PortFacts roce(const std::string& address, const std::string& network) {
+  return {"mlx5_0 port 1", true, "", address, network, 0};
+}
+PortFacts infiniband(const std::string& prefix, int lid) {
+  return {"mlx5_0 port 1", false, prefix + ":0ac0:ebff:feda:1cfb", "", "", lid};
+}
+
+TEST(CheckPorts, SaysNothingWithoutNics) { EXPECT_TRUE(check_ports(job_on(2)).empty()); }
+
+TEST(CheckPorts, NamesAHostWithoutNic) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  expect_fault(check_ports(job), Level::kWarning, "NICs", "", "b has no active port");
+}
+
+TEST(CheckPorts, FindsTwoLinkLayers) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  host(job, 1).ports = {infiniband("fe80:0000:0000:0000", 4)};
+  expect_fault(check_ports(job), Level::kWrong, "link layer", "", "Ethernet on a, InfiniBand on b");
+}
+
+TEST(CheckPorts, FindsInfiniBandPortsOfTwoSubnets) {
+  Job job = job_on(2);
+  host(job, 0).ports = {infiniband("fe80:0000:0000:0000", 3)};
+  host(job, 1).ports = {infiniband("fe80:0000:0000:0000", 4)};
+  expect_ok(check_ports(job));
+  host(job, 1).ports = {infiniband("fe80:0000:0000:0001", 4)};
+  expect_fault(check_ports(job), Level::kWrong, "InfiniBand subnet", "",
+               "fe80:0000:0000:0001 on b");
+  host(job, 1).ports = {infiniband("fe80:0000:0000:0000", 3)};
+  expect_fault(check_ports(job), Level::kWrong, "LID", "", "both have LID 3");
+}
+
+TEST(CheckPorts, WarnsOfRails) {
+  Job job = job_on(2);
+  for (int i : {0, 1})
+    host(job, i).ports = {infiniband("fe80:0000:0000:0001", 3 + i),
+                          infiniband("fe80:0000:0000:0002", 3 + i)};
+  expect_fault(check_ports(job), Level::kWarning, "InfiniBand subnet", "", "different ones");
+}
+
+TEST(CheckPorts, FindsRoceAddressesOfTwoFamilies) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  host(job, 1).ports = {roce("10.1.0.2", "10.1.0.0/24")};
+  expect_ok(check_ports(job));
+  host(job, 1).ports = {roce("fd00::2", "fd00::/64")};
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "", "IPv4 on a, IPv6 on b");
+}
+
+TEST(CheckPorts, TellsRoutedSubnetsFromUnreachedOnes) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  host(job, 1).ports = {roce("10.2.0.1", "10.2.0.0/24")};
+  expect_fault(check_ports(job), Level::kWarning, "RoCE addresses", "", "was not tried");
+  job.found.paths = {path(0, 1, Outcome::kOpen, "10.2.0.1")};
+  expect_ok(check_ports(job));
+  job.found.paths = {path(0, 1, Outcome::kClosed, "10.2.0.1")};  // its host has answered
+  expect_ok(check_ports(job));
+  job.found.paths = {path(0, 1, Outcome::kSilent, "10.2.0.1")};
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_0 port 1",
+               "10.2.0.1 is not reached from a");
+}
+
+// ---- What else the report is made of
+
+TEST(ReportsOfHosts, GiveEqualLinesOnce) {
+  Job job = job_on(3);
+  const Finding small{Level::kWrong, "/dev/shm", "", "4 of 64 MiB free",
+                      "docker run --shm-size=8g"};
+  for (int place : {0, 1, 2}) host(job, place).report = {{"Limits", {small}}};
+  auto report = reports_of_hosts(job);
+  ASSERT_EQ(report.size(), 2u);
+  expect_ok(report[0].findings);
+  expect_fault(report[1].findings, Level::kWrong, "/dev/shm", "all 3 hosts", "4 of 64 MiB");
+  host(job, 1).report.clear();
+  report = reports_of_hosts(job);
+  expect_fault(report[1].findings, Level::kWrong, "/dev/shm", "a, c", "4 of 64 MiB");
+}
+
+TEST(Facts, SurviveTheirJson) {
+  Job job = job_on(1);
+  host(job, 0).ports = {infiniband("fe80:0000:0000:0000", 3)};
+  host(job, 0).doors = {{"eth0", "10.0.0.1", 4711, false}};
+  host(job, 0).report = {{"Limits", {{Level::kWarning, "a", "b", "c", "d"}}}};
+  for (const PeFacts& pe : job.pes) EXPECT_EQ(json_of(pe_facts_of(json_of(pe))), json_of(pe));
+  PairFacts found{{path(0, 1, Outcome::kOther)}, {{2, 0, 1.5, 0.25}}};
+  EXPECT_EQ(json_of(pair_facts_of(json_of(found))), json_of(found));
+}
+
+TEST(Facts, OfAnotherVersionMayLackAll) {
+  const PeFacts facts = pe_facts_of(nlohmann::json::object({{"unheard of", 1}}));
+  EXPECT_EQ(facts.host, "");
+  EXPECT_FALSE(facts.of_host);
+}
+
+TEST(Plan, TriesEveryPairOfFewHosts) {
+  EXPECT_EQ(tried_by(0, 1), std::vector<std::size_t>());
+  EXPECT_EQ(tried_by(1, 4), (std::vector<std::size_t>{0, 2, 3}));
+}
+
+TEST(Plan, TriesLogarithmicallyManyOfManyHosts) {
+  EXPECT_EQ(tried_by(10, 100), (std::vector<std::size_t>{0, 11, 12, 14, 18, 26, 42, 74}));
+  std::vector<int> n_tries(1000);
+  for (std::size_t place = 0; place < 1000; ++place)
+    for (const std::size_t other : tried_by(place, 1000)) ++n_tries[other];
+  EXPECT_EQ(n_tries[0], 999);
+  for (std::size_t place = 1; place < 1000; ++place) EXPECT_EQ(n_tries[place], 10);
+}
+
+TEST(Names, AreRangesOfPes) {
+  EXPECT_EQ(words_of_pes({3}), "PE 3");
+  EXPECT_EQ(words_of_pes({0, 1, 2, 3, 7}), "PEs 0-3, 7");
+}
+
+}  // namespace
+}  // namespace chime::doctor

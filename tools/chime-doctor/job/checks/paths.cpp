@@ -1,0 +1,123 @@
+// Do the hosts reach each other by TCP, as start-up, side channel and libfabric's tcp do?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/chime-doctor/job/checks/checks.hpp"
+#include "tools/chime-doctor/job/names.hpp"
+#include "tools/chime-doctor/job/plan.hpp"
+
+namespace chime::doctor {
+namespace {
+
+using Outcome = PathFacts::Outcome;
+using Attempts = std::vector<const PathFacts*>;
+
+bool is_open(const PathFacts* path) { return path->outcome == Outcome::kOpen; }
+
+// By the host that was tried, and then by the one that did.
+std::map<int, std::map<int, Attempts>> attempts_in(const Job& job) {
+  std::map<int, std::map<int, Attempts>> all;
+  for (const PathFacts& path : job.found.paths)
+    if (path.listens) all[path.to][path.from].push_back(&path);
+  return all;
+}
+
+std::string words_of(const Attempts& attempts) {
+  std::vector<std::string> each;
+  for (const PathFacts* path : attempts)
+    each.push_back(fmt::format("{} ({}): {}", path->host, path->interface,
+                               is_open(path) ? "open" : path->why));
+  return fmt::format("{}", fmt::join(each, "; "));
+}
+
+// By the first: a PE tries them in that order.
+std::string cure_for(const Attempts& attempts, const std::string& from, const std::string& to) {
+  const PathFacts& first = *attempts.front();
+  if (first.outcome == Outcome::kNoWay)
+    return fmt::format("on {}: ip route get {}; ip link", from, first.host);
+  if (first.outcome == Outcome::kSilent)
+    return fmt::format(
+        "on {}: nft list ruleset (or iptables -L), and let TCP in from the job's hosts; or "
+        "CHIME_BOOTSTRAP_IF=<an interface without a firewall>",
+        to);
+  return fmt::format(
+      "on {}: nft list ruleset (or iptables -L) for a rule that rejects; is {} an address of that "
+      "host alone? Else CHIME_BOOTSTRAP_IF=<another interface>",
+      to, first.host);
+}
+
+// A PE tries a host's addresses in turn, for three seconds each (net/socket/dial.hpp).
+const PathFacts* first_delay(const Attempts& attempts) {
+  const auto open = std::ranges::find_if(attempts, is_open);
+  const auto silent = std::find_if(attempts.begin(), open, [](const PathFacts* path) {
+    return path->outcome == Outcome::kSilent;
+  });
+  return silent == open ? nullptr : *silent;
+}
+
+// Of one host that was tried.
+void add_findings(int to, const std::map<int, Attempts>& tries, const std::vector<Node>& nodes,
+                  Findings& findings) {
+  std::vector<std::string> cut_off, slowed;
+  const Attempts* why = nullptr;
+  const PathFacts* delay = nullptr;
+  for (const auto& [from, attempts] : tries) {
+    const std::string name = words_of_node_at(from, nodes);
+    if (std::ranges::none_of(attempts, is_open)) {
+      cut_off.push_back(name);
+      if (why == nullptr) why = &attempts;
+    } else if (const PathFacts* silent = first_delay(attempts)) {
+      slowed.push_back(name);
+      if (delay == nullptr) delay = silent;
+    }
+  }
+  const std::string host = words_of_node_at(to, nodes);
+  if (!cut_off.empty())
+    findings.push_back({Level::kWrong, "TCP", host,
+                        fmt::format("not reached from {}: {}", in_short(cut_off), words_of(*why)),
+                        cure_for(*why, cut_off.front(), host)});
+  if (!slowed.empty())
+    findings.push_back({Level::kWarning, "TCP", host,
+                        fmt::format("from {} its address {} ({}) is silent, and is tried for 3 s "
+                                    "before one that answers",
+                                    in_short(slowed), delay->host, delay->interface),
+                        "CHIME_BOOTSTRAP_IF=<the interface that connects the hosts>"});
+}
+
+void add_hosts_that_did_not_try(const Job& job, const std::vector<Node>& nodes,
+                                Findings& findings) {
+  for (const auto& [pe, why] : job.why_no_pairs)
+    findings.push_back({Level::kWarning, "TCP", words_of_node_at(pe, nodes),
+                        "what it reaches is not known: " + why,
+                        "chime-doctor --job --wait 120 waits longer"});
+  for (const Node& node : nodes)
+    if (node.leader != nullptr && !node.leader->of_host->why_no_doors.empty())
+      findings.push_back({Level::kWrong, "TCP", words_of(node, nodes),
+                          node.leader->of_host->why_no_doors,
+                          "ip addr: an interface that is up and has an address; CHIME_BOOTSTRAP_IF "
+                          "may name it"});
+}
+
+}  // namespace
+
+Findings check_paths(const Job& job) {
+  const std::vector<Node> nodes = nodes_of(job);
+  if (nodes.size() < 2) return {ok("TCP", "", "one host: its PEs meet at unix sockets")};
+  Findings findings;
+  std::size_t n_paths = 0;
+  for (const auto& [to, tries] : attempts_in(job)) {
+    n_paths += tries.size();
+    add_findings(to, tries, nodes, findings);
+  }
+  add_hosts_that_did_not_try(job, nodes, findings);
+  if (findings.empty())
+    findings.push_back(ok("TCP", "",
+                          fmt::format("all {} paths that were tried between {} hosts "
+                                      "are open ({})",
+                                      n_paths, nodes.size(), words_of_plan(nodes.size()))));
+  return findings;
+}
+
+}  // namespace chime::doctor

@@ -1,0 +1,213 @@
+// Can the hosts' NICs talk to each other?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tools/chime-doctor/job/checks/checks.hpp"
+#include "tools/chime-doctor/job/names.hpp"
+
+namespace chime::doctor {
+namespace {
+
+using Outcome = PathFacts::Outcome;
+
+struct PortOfHost {
+  std::string host;
+  const PortFacts* port;
+
+  std::string words() const { return fmt::format("{} {}", host, port->where); }
+};
+using Ports = std::vector<PortOfHost>;
+
+Ports ports_in(const std::vector<Node>& nodes) {
+  Ports ports;
+  for (const Node& node : nodes) {
+    if (node.leader == nullptr) continue;
+    for (const PortFacts& port : node.leader->of_host->ports)
+      ports.push_back({words_of(node, nodes), &port});
+  }
+  return ports;
+}
+
+// By the text that `of` gives, the hosts whose ports have it.
+template <class Of>
+std::map<std::string, std::set<std::string>> hosts_by(const Ports& ports, Of of) {
+  std::map<std::string, std::set<std::string>> all;
+  for (const PortOfHost& port : ports) all[of(*port.port)].insert(port.host);
+  return all;
+}
+
+std::string listed(const std::map<std::string, std::set<std::string>>& hosts) {
+  std::vector<std::string> each;
+  for (const auto& [value, names] : hosts)
+    each.push_back(
+        fmt::format("{} on {}", value, in_short(std::vector(names.begin(), names.end()))));
+  return fmt::format("{}", fmt::join(each, ", "));
+}
+
+// Whether every host has all of them, as hosts do whose NICs belong to separate networks (rails).
+bool are_rails(const std::map<std::string, std::set<std::string>>& hosts) {
+  return std::ranges::all_of(hosts,
+                             [&](const auto& one) { return one.second == hosts.begin()->second; });
+}
+
+std::optional<Finding> without_nic_finding(const std::vector<Node>& nodes) {
+  std::vector<std::string> without;
+  for (const Node& node : nodes)
+    if (node.leader != nullptr && node.leader->of_host->ports.empty())
+      without.push_back(words_of(node, nodes));
+  if (without.empty()) return std::nullopt;
+  return Finding{
+      Level::kWarning, "NICs", "",
+      fmt::format("{} ha{} no active port of an mlx5 NIC, and others have: a host thread "
+                  "sends between them",
+                  in_short(without), without.size() == 1 ? "s" : "ve"),
+      "chime-doctor on that host; CHIME_NIC=off gives all PEs one path"};
+}
+
+std::optional<Finding> link_layer_finding(const Ports& ports) {
+  const auto layers = hosts_by(ports, [](const PortFacts& port) -> std::string {
+    return port.is_ethernet ? "Ethernet" : "InfiniBand";
+  });
+  if (layers.size() < 2) return std::nullopt;
+  return Finding{Level::kWrong, "link layer", "",
+                 listed(layers) + ": NICs of the two do not reach each other",
+                 "CHIME_NIC=<a device of one kind> on each host (chime-run -x, srun --export); "
+                 "mlxconfig -d <device> set LINK_TYPE_P1=1 makes a port InfiniBand, 2 Ethernet"};
+}
+
+// ---- InfiniBand. A GID's first half is its subnet's prefix. Chime addresses peers by LID
+// (host/transport/mlx5/queues/mlx5_route.cpp), which is of one subnet.
+
+std::string prefix_of(const PortFacts& port) { return port.gid.substr(0, 19); }
+
+std::optional<Finding> prefix_finding(const Ports& ports) {
+  const auto prefixes = hosts_by(ports, prefix_of);
+  if (prefixes.size() < 2) return std::nullopt;
+  const bool is_rails = are_rails(prefixes);
+  return Finding{
+      is_rails ? Level::kWarning : Level::kWrong, "InfiniBand subnet", "",
+      fmt::format("{}: {}", listed(prefixes),
+                  is_rails ? "PEs whose NICs are in different ones do not reach each other by NIC"
+                           : "a LID leads to no port of another subnet"),
+      "CHIME_NIC=<a device> of one subnet on all hosts; if the hosts share switches, one subnet "
+      "manager for all: sminfo"};
+}
+
+// Subnet managers give each port a LID of its own: two ports with one are in different subnets,
+// which may both have the default prefix.
+std::optional<Finding> lid_finding(const Ports& ports) {
+  std::map<std::string, PortOfHost> owners;
+  for (const PortOfHost& port : ports) {
+    if (port.port->lid == 0) continue;  // not known
+    const std::string lid = fmt::format("{} {}", prefix_of(*port.port), port.port->lid);
+    const auto [owner, is_new] = owners.emplace(lid, port);
+    if (!is_new)
+      return Finding{Level::kWrong, "LID", "",
+                     fmt::format("{} and {} both have LID {}: they are in different subnets",
+                                 owner->second.words(), port.words(), port.port->lid),
+                     "connect their switches and run one subnet manager (sminfo on both hosts must "
+                     "show the same), or CHIME_NIC=<a device> of one subnet on all hosts"};
+  }
+  return std::nullopt;
+}
+
+// ---- RoCE: a GID is an internet address of the port's interface.
+
+bool is_ipv6(const PortFacts& port) { return port.address.find(':') != std::string::npos; }
+
+std::optional<Finding> family_finding(const Ports& ports) {
+  const auto families = hosts_by(
+      ports, [](const PortFacts& port) -> std::string { return is_ipv6(port) ? "IPv6" : "IPv4"; });
+  if (families.size() < 2) return std::nullopt;
+  return Finding{Level::kWrong, "RoCE addresses", "",
+                 listed(families) + ": NICs with addresses of one kind alone do not reach others",
+                 "ip addr add <address>/<length> dev <its interface>, of the same kind on all "
+                 "hosts; or CHIME_NIC_GID_INDEX (show_gids)"};
+}
+
+// What TCP to the ports' addresses has shown; RoCE goes the same way.
+std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
+                                         const std::vector<Node>& nodes) {
+  for (const PathFacts& path : job.found.paths) {
+    const auto port = std::ranges::find(ports, path.host,
+                                        [](const PortOfHost& one) { return one.port->address; });
+    const bool is_lost = path.outcome == Outcome::kSilent || path.outcome == Outcome::kNoWay;
+    if (port == ports.end() || !is_lost) continue;
+    const std::string from = words_of_node_at(path.from, nodes);
+    return Finding{Level::kWrong, "RoCE addresses", port->words(),
+                   fmt::format("{} is not reached from {}: {}{}", path.host, from, path.why,
+                               port->port->network.empty()
+                                   ? ""
+                                   : fmt::format(" (its subnet is {})", port->port->network)),
+                   fmt::format("on {}: ip route get {}; let UDP port 4791 (RoCE v2) and TCP pass",
+                               from, path.host)};
+  }
+  return std::nullopt;
+}
+
+bool some_were_tried(const Ports& ports, const Job& job) {
+  return std::ranges::any_of(job.found.paths, [&](const PathFacts& path) {
+    return std::ranges::any_of(
+        ports, [&](const PortOfHost& one) { return one.port->address == path.host; });
+  });
+}
+
+Finding networks_finding(const Ports& ports, const Job& job) {
+  const auto networks = hosts_by(ports, [](const PortFacts& port) { return port.network; });
+  const std::string all = listed(networks);
+  if (networks.size() < 2)
+    return ok("RoCE addresses", "",
+              networks.begin()->first.empty() ? "of one kind" : "in one subnet: " + all);
+  if (are_rails(networks))
+    return {Level::kWarning, "RoCE addresses", "",
+            all + ": PEs whose NICs are in different ones reach each other by a router alone",
+            "CHIME_NIC=<a device> of one subnet on all hosts, unless a router connects them"};
+  if (some_were_tried(ports, job))
+    return ok("RoCE addresses", "",
+              all + ": a router connects them (TCP passes; UDP port 4791 must, too)");
+  return {
+      Level::kWarning, "RoCE addresses", "", all + ": whether a router connects them was not tried",
+      "ping these addresses from the other hosts; CHIME_NIC_GID_INDEX (show_gids) takes others"};
+}
+
+Findings roce_findings(const Ports& ports, const Job& job, const std::vector<Node>& nodes) {
+  if (auto finding = family_finding(ports)) return {*finding};
+  if (auto finding = unreached_finding(ports, job, nodes)) return {*finding};
+  return {networks_finding(ports, job)};
+}
+
+Findings infiniband_findings(const Ports& ports) {
+  Findings findings;
+  for (const auto& finding : {prefix_finding(ports), lid_finding(ports)})
+    if (finding) findings.push_back(*finding);
+  if (findings.empty())
+    findings.push_back(
+        ok("InfiniBand subnet", "",
+           prefix_of(*ports.front().port) + ": each port has a LID of its own there"));
+  return findings;
+}
+
+}  // namespace
+
+Findings check_ports(const Job& job) {
+  const std::vector<Node> nodes = nodes_of(job);
+  const Ports ports = ports_in(nodes);
+  if (ports.empty() || nodes.size() < 2) return {};
+  Findings findings;
+  for (const auto& finding : {without_nic_finding(nodes), link_layer_finding(ports)})
+    if (finding) findings.push_back(*finding);
+  Ports ethernet, infiniband;
+  for (const PortOfHost& port : ports)
+    (port.port->is_ethernet ? ethernet : infiniband).push_back(port);
+  std::erase_if(ethernet, [](const PortOfHost& port) { return port.port->address.empty(); });
+  if (!ethernet.empty())
+    for (Finding& finding : roce_findings(ethernet, job, nodes)) findings.push_back(finding);
+  if (!infiniband.empty())
+    for (Finding& finding : infiniband_findings(infiniband)) findings.push_back(finding);
+  return findings;
+}
+
+}  // namespace chime::doctor

@@ -1,0 +1,180 @@
+#include "tools/chime-doctor/job/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bootstrap/bootstrap.hpp"
+#include "net/socket/error.hpp"
+#include "tools/chime-doctor/job/checks/checks.hpp"
+#include "tools/chime-doctor/job/exchange.hpp"
+#include "tools/chime-doctor/job/leader.hpp"
+#include "tools/chime-doctor/job/look.hpp"
+#include "tools/chime-doctor/job/names.hpp"
+#include "tools/chime-doctor/job/plan.hpp"
+#include "tools/chime-doctor/job/probe.hpp"
+
+namespace chime::doctor {
+namespace {
+
+using bootstrap::Deadline;
+using std::chrono::milliseconds;
+
+Deadline after(milliseconds time) { return std::chrono::steady_clock::now() + time; }
+
+// In parts of the time that PEs have to come. A PE that cannot join gives up when PE 0, which waits
+// for it, has reported that: the launcher may end the job as soon as one fails.
+struct Times {
+  milliseconds come, try_paths, tell, join, hear;
+
+  explicit Times(milliseconds wait)
+      : come(wait), try_paths(wait / 4), tell(wait / 2), join(2 * wait), hear(4 * wait) {}
+};
+
+// This PE, in its job.
+struct Member {
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  std::unique_ptr<PathProbe> probe;  // null: another PE looks at the host, or it cannot listen
+  bool looks = false;
+  Times times;
+};
+
+// RoCE ports may be at interfaces at which nobody listens.
+void add_doors_of_ports(HostFacts& host) {
+  for (const PortFacts& port : host.ports) {
+    const bool is_known = port.address.empty() || port.address.starts_with("127.") ||
+                          std::ranges::count(host.doors, port.address, &Door::host) > 0;
+    if (!is_known && !host.doors.empty())
+      host.doors.push_back({port.where, port.address, host.doors.front().port, false});
+  }
+}
+
+void open_doors(Member& member, const Machine& machine, HostFacts& host) try {
+  bootstrap::Bootstrap& job = *member.bootstrap;
+  member.probe = std::make_unique<PathProbe>(
+      PathProbe::Options{{job.job_secret(), job.job_id(), "chime-doctor"},
+                         job.rank(),
+                         job.size(),
+                         machine.settings.bootstrap_interface});
+  host.doors = member.probe->doors();
+  if (host.doors.empty()) host.why_no_doors = "no interface but loopback has an address";
+  add_doors_of_ports(host);
+} catch (const std::exception& error) {
+  host.why_no_doors = error.what();
+}
+
+void introduce(Member& member, const Machine& machine) {
+  PeFacts facts = facts_of_pe(member.bootstrap->rank(), machine);
+  if (member.looks) {
+    facts.of_host = facts_of_host(machine);
+    if (member.bootstrap->size() > 1) open_doors(member, machine, *facts.of_host);
+  }
+  publish_facts(*member.bootstrap, facts);
+}
+
+// Of the other hosts.
+std::vector<Target> targets_of(int pe, const std::vector<HostDoors>& hosts) {
+  const auto mine = std::ranges::find(hosts, pe, &HostDoors::pe);
+  std::vector<Target> targets;
+  if (mine == hosts.end()) return targets;
+  for (const std::size_t place :
+       tried_by(static_cast<std::size_t>(mine - hosts.begin()), hosts.size()))
+    for (const Door& door : hosts[place].doors) targets.push_back({hosts[place].pe, door});
+  return targets;
+}
+
+// Clocks are compared with the first host's.
+void keep_clocks_of_first(PairFacts& found, const std::vector<HostDoors>& hosts) {
+  std::erase_if(found.clocks, [&](const ClockFacts& clock) {
+    return hosts.empty() || clock.than != hosts.front().pe;
+  });
+  if (found.clocks.size() > 1) found.clocks.resize(1);
+}
+
+void try_others(Member& member, const std::vector<HostDoors>& hosts) {
+  const int me = member.bootstrap->rank();
+  PairFacts found;
+  if (member.probe) found = member.probe->try_all(targets_of(me, hosts), member.times.try_paths);
+  keep_clocks_of_first(found, hosts);
+  publish_pairs(*member.bootstrap, found);
+}
+
+std::vector<Subject> report_of(const Job& job) {
+  std::vector<Subject> report = {{"Job", check_joined(job)},
+                                 {"Namespaces", check_hosts(job)},
+                                 {"Versions", check_same_versions(job)},
+                                 {"Limits of PEs", check_same_limits(job)},
+                                 {"Clocks", check_clocks(job)},
+                                 {"Paths between hosts", check_paths(job)},
+                                 {"NICs between hosts", check_ports(job)}};
+  for (Subject& subject : reports_of_hosts(job)) report.push_back(std::move(subject));
+  return report;
+}
+
+std::vector<HostDoors> hosts_in(const Job& job) {
+  std::vector<HostDoors> hosts;
+  for (const Node& node : nodes_of(job))
+    if (node.leader != nullptr) hosts.push_back({node.leader->pe, node.leader->of_host->doors});
+  return hosts;
+}
+
+int lead(Member& member, const std::function<int(const std::vector<Subject>&)>& print) {
+  Job job = ask_all(*member.bootstrap, after(member.times.come));
+  const std::vector<HostDoors> hosts = hosts_in(job);
+  publish_hosts(*member.bootstrap, hosts);
+  const Deadline deadline = after(member.times.try_paths + member.times.tell);
+  if (member.looks) try_others(member, hosts);
+  if (hosts.size() > 1) ask_pairs(*member.bootstrap, hosts, job, deadline);
+  const int code = print(report_of(job));
+  publish_code(*member.bootstrap, code);
+  wait_until_heard(*member.bootstrap, job, after(member.times.tell));
+  return code;
+}
+
+int follow(Member& member) {
+  if (member.looks) try_others(member, hosts_by_first(*member.bootstrap, after(member.times.hear)));
+  return code_by_first(*member.bootstrap, after(member.times.hear));
+}
+
+// A PE that the launcher leaves alone. PE 0's number is not known there: it reports, too.
+std::vector<Subject> report_of_no_job(const std::string& why) {
+  return {{"Job",
+           {{Level::kWrong, "launcher", "", why,
+             "the firewall and network to the launcher's host; CHIME_BOOTSTRAP_IF where chime-run "
+             "runs"}}}};
+}
+
+bootstrap::Settings settings_of(const Machine& machine, const Times& times) {
+  return {.kind = machine.settings.bootstrap_kind,
+          .interface = machine.settings.bootstrap_interface,
+          .timeout = times.join};
+}
+
+}  // namespace
+
+int diagnose_job(const JobOptions& options,
+                 const std::function<int(const std::vector<Subject>& report)>& print) {
+  const HostClaim claim;
+  const Machine machine =
+      claim.is_mine() ? look_at_machine(options.asking) : glance_at_machine(options.asking.root);
+  Member member{nullptr, nullptr, claim.is_mine(), Times(options.wait)};
+  try {
+    member.bootstrap = bootstrap::make_bootstrap(settings_of(machine, member.times));
+  } catch (const bootstrap::BootstrapError& error) {
+    return print(report_of_no_job(error.what()));
+  }
+  const int me = member.bootstrap->rank();
+  try {
+    introduce(member, machine);
+    return me == 0 ? lead(member, print) : follow(member);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chime-doctor: PE %d: %s\n", me, error.what());
+    return 1;
+  }
+}
+
+}  // namespace chime::doctor

@@ -1,0 +1,14 @@
+// What this PE says of itself and of its host.
+#pragma once
+
+#include "tools/chime-doctor/job/facts.hpp"
+#include "tools/chime-doctor/machine.hpp"
+
+namespace chime::doctor {
+
+PeFacts facts_of_pe(int pe, const Machine& machine);
+
+// `machine` has been looked at. Without doors.
+HostFacts facts_of_host(const Machine& machine);
+
+}  // namespace chime::doctor

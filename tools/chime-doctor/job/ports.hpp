@@ -1,0 +1,12 @@
+// A host's NIC ports, as peers would address them.
+#pragma once
+
+#include "tools/chime-doctor/job/facts.hpp"
+#include "tools/chime-doctor/machine.hpp"
+
+namespace chime::doctor {
+
+// Those that are active. None where this Chime has no NIC path.
+std::vector<PortFacts> port_facts_of(const Machine& machine);
+
+}  // namespace chime::doctor

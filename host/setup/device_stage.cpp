@@ -161,6 +161,18 @@ bool may_have_no_place(const Transport& transport, int n_pes) {
          transport.channel_needs().places < static_cast<unsigned>(n_pes);
 }
 
+// A failure gets what chime-doctor knows of this machine.
+std::unique_ptr<Transport> open_by_kind(const TransportKind& kind, const TransportSetup& setup,
+                                        const Settings& settings) {
+  try {
+    return kind.open(setup);
+  } catch (const Error& error) {
+    const std::string why = kind.why_none != nullptr ? kind.why_none(settings) : std::string();
+    if (why.empty()) throw;
+    throw Error(error.origin(), error.code(), error.message() + "; " + why);
+  }
+}
+
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
 // Their kinds.
 std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const Settings& settings,
@@ -186,7 +198,7 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
                        .fabric_endpoint_infos = stage.fabric_endpoint_infos.get(),
                        .lost_own_path = lost_own_path(stage)};
   for (const TransportKind& kind : transport_kinds()) {
-    auto opened = step(kind.opening, [&] { return kind.open(setup); });
+    auto opened = step(kind.opening, [&] { return open_by_kind(kind, setup, settings); });
     if (!opened) continue;
     Transport& transport = stage.transports.add(
         usable_by_kernels(std::move(opened), stage, settings, bootstrap, node.n_pes));

@@ -17,6 +17,7 @@
 #include "host/settings/deadline.hpp"
 #include "host/setup/device_stage.hpp"
 #include "host/setup/leave.hpp"
+#include "host/setup/transports.hpp"
 
 namespace chime::host {
 namespace {
@@ -110,6 +111,24 @@ void watch_hosts(Runtime& runtime) {
               }});
 }
 
+// By one PE for all of its node, which are on one machine.
+std::string diagnosis_of_node(const Transport& transport, const Runtime& runtime) {
+  const bool is_first = runtime.bootstrap->node().my_pe == 0;
+  return is_first ? diagnosis_of(transport, runtime.settings) : std::string();
+}
+
+// A path that was wanted and is not there, or is slow, and that the machine's owner can mend, is
+// worth a warning.
+void tell_of(const Transport& transport, const Runtime& runtime) {
+  const std::string why = diagnosis_of_node(transport, runtime);
+  const std::string tail = why.empty() ? "" : "; " + why;
+  const bool is_stand_in = transport.is_stand_in();
+  log(is_stand_in && !why.empty() ? LogLevel::kWarn : LogLevel::kInfo, runtime.my_pe(), "{}{}",
+      transport.describe(), is_stand_in ? tail : "");
+  for (const std::string& shortfall : transport.shortfalls())
+    log(LogLevel::kWarn, runtime.my_pe(), "{}{}", shortfall, tail);
+}
+
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
@@ -123,11 +142,7 @@ void finish_init(PeSlot& slot) {
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());
-  for (const auto& transport : runtime.device->transports) {
-    log(LogLevel::kInfo, runtime.my_pe(), "{}", transport->describe());
-    for (const std::string& shortfall : transport->shortfalls())
-      log(LogLevel::kWarn, runtime.my_pe(), "{}", shortfall);
-  }
+  for (const auto& transport : runtime.device->transports) tell_of(*transport, runtime);
 }
 
 chimex_status code_of(const std::exception& error) {

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
+#include "host/settings/env.hpp"
 #include "host/transport/setup.hpp"
 
 namespace chime::host {
@@ -14,8 +16,14 @@ struct TransportKind {
   const char* viewing;
   // Null: it is not wanted, on any PE of the job. Throws Error.
   std::unique_ptr<Transport> (*open)(const TransportSetup& setup);
+  // Null, or a sentence about this machine where it is wanted and cannot be opened.
+  std::string (*why_none)(const Settings& settings);
 };
 
 std::span<const TransportKind> transport_kinds();
+
+// What chime-doctor would say of a transport that is not there, or is slower than it could be, and
+// the remedy; empty: nothing. Reads files.
+std::string diagnosis_of(const Transport& transport, const Settings& settings);
 
 }  // namespace chime::host

@@ -202,6 +202,9 @@ class Transport {
   // "mlx5_0 port 1, InfiniBand, LID 7; ...": for logs and chime-info, once its peers are connected.
   virtual std::string describe() const = 0;
 
+  // Whether this PE wanted a device that it does not have, and reaches nobody by it.
+  virtual bool is_stand_in() const { return false; }
+
   // Causes that make a GPU's kernels slower than they could be on this machine: a sentence for
   // each, with the remedy. Causes that the user has chosen are not among them.
   virtual std::vector<std::string> shortfalls() const { return {}; }

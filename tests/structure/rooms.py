@@ -14,6 +14,7 @@ ORDER = [
     "host/topology",
     "host/gpu",
     "host/settings",
+    "host/diagnosis",
     "host/transport",
     "host/transport/channels",
     "host/transport/p2p",

@@ -1,10 +1,10 @@
 #include "tools/chime-doctor/diagnosis.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 #include "host/errors/error.hpp"
 #include "tools/chime-doctor/checks/checks.hpp"
+#include "tools/chime-doctor/probes/probes.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -30,9 +30,7 @@ host::Settings settings_of(const Probes& probes) {
 }
 
 Root root_at(const std::string& folder) {
-  const char* const sysfs = folder.empty() ? std::getenv("SYSFS_PATH") : nullptr;
-  const bool is_path = sysfs != nullptr && *sysfs == '/';
-  return Root(folder.empty() ? "/" : folder, is_path ? sysfs : "/sys");
+  return folder.empty() ? root_of_this_machine() : Root(folder);
 }
 
 Machine machine_of(Root root, Probes probes) {

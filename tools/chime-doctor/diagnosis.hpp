@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/chime-doctor/machine.hpp"
+#include "host/diagnosis/machine.hpp"
 #include "tools/chime-doctor/report.hpp"
 
 namespace chime::doctor {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/chime-doctor/finding.hpp"
+#include "host/diagnosis/finding.hpp"
 
 namespace chime::doctor {
 

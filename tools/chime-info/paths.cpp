@@ -10,6 +10,7 @@
 #include "chime/device/route.cuh"
 #include "host/ops/memory/mapped.hpp"
 #include "host/setup/init.hpp"
+#include "host/setup/transports.hpp"
 #include "tools/chime-info/path_name.hpp"
 
 namespace chime::info {
@@ -65,9 +66,12 @@ std::string report(const host::Runtime& runtime, const Context& context) {
       fmt::format("PE {}\n  device   {}\n  NIC      {}\n  fabric   {}\n  atomics  {}\n",
                   runtime.my_pe(), runtime.device->gpu->describe(), describe_nic(*runtime.device),
                   describe_fabric(*runtime.device), why_amo(runtime, context));
-  for (const auto& transport : runtime.device->transports)
+  for (const auto& transport : runtime.device->transports) {
     for (const std::string& shortfall : transport->shortfalls())
       text += fmt::format("  lacks    {}\n", shortfall);
+    if (const std::string why = host::diagnosis_of(*transport, runtime.settings); !why.empty())
+      text += fmt::format("  why      {}\n", why);
+  }
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
     text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({}{})\n", pe, path_name(rma),

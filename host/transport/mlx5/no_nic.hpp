@@ -13,6 +13,7 @@ class NoNic final : public Transport {
 
   Capabilities capabilities() const override;
   std::string describe() const override { return "no NIC: " + why_; }
+  bool is_stand_in() const override { return true; }
 
   OwnEndpointInfo own_endpoint_info() const override;
   Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) override;

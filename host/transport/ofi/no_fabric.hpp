@@ -13,6 +13,7 @@ class NoFabric final : public Transport {
 
   Capabilities capabilities() const override;
   std::string describe() const override { return "no fabric: " + why_; }
+  bool is_stand_in() const override { return true; }
 
   OwnEndpointInfo own_endpoint_info() const override;
   Acceptance accept(int, const PeerEndpointInfo&) override { return {}; }

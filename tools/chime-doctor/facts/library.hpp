@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/chime-doctor/machine.hpp"
+#include "host/diagnosis/machine.hpp"
 
 namespace chime::doctor {
 

@@ -7,11 +7,11 @@
 
 #include "bootstrap/place.hpp"
 #include "chime/abi/context.h"
+#include "host/diagnosis/facts/limits.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/versions.hpp"
 #include "tools/chime-doctor/diagnosis.hpp"
 #include "tools/chime-doctor/facts/library.hpp"
-#include "tools/chime-doctor/facts/limits.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
-#include "tools/chime-doctor/facts/versions.hpp"
 #include "tools/chime-doctor/job/ports.hpp"
 
 namespace chime::doctor {

@@ -1,8 +1,8 @@
 // What this PE says of itself and of its host.
 #pragma once
 
+#include "host/diagnosis/machine.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
-#include "tools/chime-doctor/machine.hpp"
 
 namespace chime::doctor {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "host/diagnosis/facts/rdma.hpp"
 #include "host/errors/error.hpp"
 #include "host/transport/mlx5/nic/mlx5_gid.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
 
 namespace chime::doctor {
 namespace {

@@ -1,8 +1,8 @@
 // A host's NIC ports, as peers would address them.
 #pragma once
 
+#include "host/diagnosis/machine.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
-#include "tools/chime-doctor/machine.hpp"
 
 namespace chime::doctor {
 

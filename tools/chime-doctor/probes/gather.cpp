@@ -7,10 +7,10 @@
 #include <list>
 #include <nlohmann/json.hpp>
 
+#include "host/diagnosis/facts/pci.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
 #include "host/settings/env.hpp"
 #include "host/topology/hwloc_library.hpp"
-#include "tools/chime-doctor/facts/pci.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
 #include "tools/chime-doctor/probes/child.hpp"
 #include "tools/chime-doctor/probes/cuda.hpp"
 #include "tools/chime-doctor/probes/network.hpp"

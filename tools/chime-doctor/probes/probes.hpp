@@ -1,63 +1,12 @@
-// What no file tells: libraries that load, drivers that answer, limits of a file system. Gathered
-// in one place, so that a check depends on a machine's files and on these values alone.
+// Gathers what no file tells: asks libraries, drivers and the system.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "tools/chime-doctor/root.hpp"
+#include "host/diagnosis/probes.hpp"
+#include "host/diagnosis/root.hpp"
 
 namespace chime::doctor {
-
-// What the driver says of one GPU.
-struct GpuAttributes {
-  std::string name;
-  bool has_rdma = false;      // GPU_DIRECT_RDMA_SUPPORTED
-  bool has_dma_buf = false;   // DMA_BUF_SUPPORTED
-  bool has_vmm_rdma = false;  // GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
-  bool keeps_order = false;   // GPU_DIRECT_RDMA_WRITES_ORDERING: for its own kernels at least
-};
-
-struct CudaAnswers {
-  std::string why_not;                        // empty: the driver works
-  int version = 0;                            // the newest CUDA that it runs: 12040 is 12.4
-  std::map<std::string, GpuAttributes> gpus;  // by PCI address
-};
-
-struct FabricAnswers {
-  std::string why_not;
-  std::vector<std::string> providers;
-};
-
-struct Room {
-  std::uint64_t bytes = 0, free = 0;
-};
-
-struct Interface {
-  std::string name;
-  bool is_up = false;
-  std::vector<std::string> addresses;
-  std::vector<std::string> networks = {};  // of these addresses: "10.0.0.0/24"; or empty
-};
-
-struct Probes {
-  std::optional<CudaAnswers> cuda;                       // absent: no GPU, not asked
-  std::map<std::string, std::string> why_no_devx;        // by NIC; empty text: works
-  std::string why_no_rdma_core;                          // empty: loads
-  std::optional<std::string> why_no_pmix, why_no_hwloc;  // likewise; absent: not known
-  std::optional<FabricAnswers> fabric;
-  std::optional<Room> shared_memory;  // /dev/shm
-  unsigned processors = 1;
-  bool has_all_config = true;  // may read PCI devices' whole configuration: root
-  std::optional<std::vector<Interface>> interfaces;
-  std::map<std::string, std::string> environment;  // CHIME_*, LD_LIBRARY_PATH, PATH
-  std::vector<std::string> late;                   // did not answer in time
-  std::map<std::string, std::string> ended;        // how the process that asked ended, by whom
-};
 
 // Asks this machine: each library and driver in a process of its own. What has not answered after
 // `patience` is late. To be called before the program starts threads.

@@ -2,7 +2,7 @@
 // tools/chime-doctor/checks.
 #pragma once
 
-#include "tools/chime-doctor/finding.hpp"
+#include "host/diagnosis/finding.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
 
 namespace chime::doctor {

@@ -3,10 +3,10 @@
 
 #include <sstream>
 
-#include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/pci.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
-#include "tools/chime-doctor/facts/versions.hpp"
+#include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/pci.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/versions.hpp"
 
 namespace chime::doctor {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/acs.hpp"
-#include "tools/chime-doctor/facts/pci.hpp"
+#include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/acs.hpp"
+#include "host/diagnosis/facts/pci.hpp"
 
 namespace chime::doctor {
 namespace {

@@ -1,12 +1,12 @@
 // The limits of this shell's processes, and of the machine's memory.
-#include "tools/chime-doctor/facts/limits.hpp"
+#include "host/diagnosis/facts/limits.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 
-#include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
+#include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
 
 namespace chime::doctor {
 namespace {

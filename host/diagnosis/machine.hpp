@@ -1,9 +1,9 @@
 // A machine, as checks see it.
 #pragma once
 
+#include "host/diagnosis/probes.hpp"
+#include "host/diagnosis/root.hpp"
 #include "host/settings/env.hpp"
-#include "tools/chime-doctor/probes/probes.hpp"
-#include "tools/chime-doctor/root.hpp"
 
 namespace chime::doctor {
 

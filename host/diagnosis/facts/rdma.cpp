@@ -1,4 +1,4 @@
-#include "tools/chime-doctor/facts/rdma.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
 
 #include <algorithm>
 #include <cstdlib>

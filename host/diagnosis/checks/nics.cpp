@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/pci.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
-#include "tools/chime-doctor/facts/versions.hpp"
+#include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/pci.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/versions.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -113,6 +113,7 @@ constexpr std::pair<const char*, const char*> kCounters[] = {
 };
 
 std::optional<Finding> counters_finding(const RdmaPort& port, const Root& root) {
+  if (!port.is_active()) return std::nullopt;
   std::vector<std::string> bad;
   bool are_there = false;
   for (const auto& [file, words] : kCounters) {
@@ -131,19 +132,19 @@ std::optional<Finding> counters_finding(const RdmaPort& port, const Root& root) 
 
 }  // namespace
 
+// In the order in which a PE that opens a NIC would meet them.
 Findings check_nics(const Machine& machine) {
   if (mlx5_devices(machine.root).empty()) return {without_devices(machine)};
-  Findings findings{device_files_finding(machine)};
+  Findings findings;
   if (auto finding = rdma_core_finding(machine)) findings.push_back(*finding);
   const auto ports = mlx5_ports(machine.root);
   const bool one_is_active = std::ranges::any_of(ports, &RdmaPort::is_active);
-  for (const RdmaPort& port : ports) {
-    findings.push_back(link_finding(port, one_is_active));
-    if (!port.is_active()) continue;
-    if (auto finding = counters_finding(port, machine.root)) findings.push_back(*finding);
-  }
+  for (const RdmaPort& port : ports) findings.push_back(link_finding(port, one_is_active));
+  findings.push_back(device_files_finding(machine));
   for (const auto& [nic, why_not] : machine.probes.why_no_devx)
     findings.push_back(devx_finding(nic, why_not, machine));
+  for (const RdmaPort& port : ports)
+    if (auto finding = counters_finding(port, machine.root)) findings.push_back(*finding);
   return findings;
 }
 

@@ -1,4 +1,4 @@
-#include "tools/chime-doctor/facts/acs.hpp"
+#include "host/diagnosis/facts/acs.hpp"
 
 #include <cstdint>
 

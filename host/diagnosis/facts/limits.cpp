@@ -1,4 +1,4 @@
-#include "tools/chime-doctor/facts/limits.hpp"
+#include "host/diagnosis/facts/limits.hpp"
 
 #include <cstdlib>
 #include <sstream>

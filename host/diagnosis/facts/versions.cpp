@@ -1,9 +1,8 @@
-#include "tools/chime-doctor/facts/versions.hpp"
+#include "host/diagnosis/facts/versions.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <regex>
 #include <sstream>
 
 namespace chime::doctor {
@@ -16,14 +15,35 @@ constexpr const char* kLibraryFolders[] = {"/usr/lib/x86_64-linux-gnu",
                                            "/usr/local/lib",
                                            "/usr/lib/wsl/lib"};
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "580.76.05": numbers with dots between them, from `at` on.
+std::string dotted_number_at(const std::string& text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() &&
+         (is_digit(text[end]) ||
+          (text[end] == '.' && end > at && end + 1 < text.size() && is_digit(text[end + 1]))))
+    ++end;
+  return text.substr(at, end - at);
+}
+
+// All that have a dot.
+std::vector<std::string> dotted_numbers_in(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string number = dotted_number_at(text, at);
+    if (number.find('.') != std::string::npos) all.push_back(number);
+    if (!number.empty()) at += number.size() - 1;
+  }
+  return all;
+}
+
 }  // namespace
 
 Version version_in(const std::string& text) {
-  static const std::regex kDotted(R"(\d+(\.\d+)+)");
-  std::smatch found;
   Version version;
-  if (!std::regex_search(text, found, kDotted)) return version;
-  std::istringstream parts(found[0]);
+  const auto numbers = dotted_numbers_in(text);
+  std::istringstream parts(numbers.empty() ? "" : numbers.front());
   for (std::string part; std::getline(parts, part, '.');) {
     int number = std::numeric_limits<int>::max();  // stays where a date makes it too large
     std::from_chars(part.data(), part.data() + part.size(), number);
@@ -44,16 +64,16 @@ Version kernel_version(const Root& root) {
 
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.76.05  Release Build ...", without
 // Open where the module is the proprietary one. Releases differ in the order of the words, so the
-// version is the first number of two dots, or of one with three digits before it.
+// version is the first number with a dot and three digits before it.
 std::optional<NvidiaModule> nvidia_module(const Root& root) {
   const auto text = root.text("/proc/driver/nvidia/version");
   if (!text) return std::nullopt;
   const std::string line = text->substr(0, text->find('\n'));
-  static const std::regex kNumber(R"(\b(\d{3,}\.\d+(\.\d+)?)\b)");
-  std::smatch found;
-  std::regex_search(line, found, kNumber);
-  return NvidiaModule{found.empty() ? std::string() : found[1].str(),
-                      line.find(" Open ") != std::string::npos};
+  NvidiaModule module{"", line.find(" Open ") != std::string::npos};
+  constexpr std::size_t kDigitsOfBranch = 3;
+  for (const std::string& number : dotted_numbers_in(line))
+    if (module.version.empty() && number.find('.') >= kDigitsOfBranch) module.version = number;
+  return module;
 }
 
 std::vector<std::string> library_versions(const std::string& soname, const Root& root) {

@@ -38,4 +38,6 @@ class Root {
   std::string rdma_sysfs_;
 };
 
+Root root_of_this_machine();
+
 }  // namespace chime::doctor

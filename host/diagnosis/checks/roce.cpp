@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/rdma.hpp"
+#include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
 
 namespace chime::doctor {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/chime-doctor/root.hpp"
+#include "host/diagnosis/root.hpp"
 
 namespace chime::doctor {
 

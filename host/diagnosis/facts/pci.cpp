@@ -1,4 +1,4 @@
-#include "tools/chime-doctor/facts/pci.hpp"
+#include "host/diagnosis/facts/pci.hpp"
 
 #include <algorithm>
 #include <sstream>

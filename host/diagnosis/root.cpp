@@ -1,4 +1,4 @@
-#include "tools/chime-doctor/root.hpp"
+#include "host/diagnosis/root.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,6 +65,12 @@ std::optional<std::string> Root::resolved(const std::string& path) const {
 std::string Root::name_behind(const std::string& path) const {
   const auto whole = resolved(path);
   return whole ? whole->substr(whole->rfind('/') + 1) : std::string();
+}
+
+Root root_of_this_machine() {
+  const char* const sysfs = std::getenv("SYSFS_PATH");
+  const bool is_path = sysfs != nullptr && *sysfs == '/';
+  return Root("/", is_path ? sysfs : "/sys");
 }
 
 }  // namespace chime::doctor

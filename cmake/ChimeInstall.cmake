@@ -1,5 +1,6 @@
 # Install prefix: headers, libchime.so, tools, the CMake package (find_package(Chime)) and chime.pc.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libchime-dev)
 
 # Headers keep the names that programs say: chime/..., and chime/device/... for the device side; compat/ has NVSHMEM's.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -13,7 +14,7 @@ set_target_properties(chime_include PROPERTIES EXPORT_NAME include)
 set_target_properties(chime_device PROPERTIES EXPORT_NAME device)
 set_target_properties(chime_nvshmem PROPERTIES EXPORT_NAME nvshmem)
 install(TARGETS chime chime_include chime_device chime_nvshmem EXPORT ChimeTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libchime NAMELINK_COMPONENT libchime-dev)
 
 # The tools find the library that was installed with them, wherever the prefix is moved to.
 foreach(tool chime-run chime-info chime-doctor)
@@ -21,7 +22,7 @@ foreach(tool chime-run chime-info chime-doctor)
     file(RELATIVE_PATH library_from_tool
       ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
     set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_tool}")
-    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT chime-tools)
   endif()
 endforeach()
 

@@ -32,7 +32,7 @@ install(CODE "
     file(MAKE_DIRECTORY \"\${folder}\")
     file(CREATE_LINK \"\${target}\" \"\${path}\" SYMBOLIC)
   endfunction()
-  ${nvshmem_links}")
+  ${nvshmem_links}" COMPONENT ${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME})
 
 # The library of device code has none: kernels have all from the headers. An object of nothing keeps nvlink from a warning.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/nvshmem/nothing.c CONTENT "typedef int nothing;\n")

@@ -1,0 +1,69 @@
+#!/bin/bash
+# packages_test.sh <build folder> <scratch folder> <version> <C++ compiler> <C compiler> [<part that the build lacks>...]
+#
+# Makes the Debian packages of a build, unpacks them to one root, and builds and runs the consumer with what lies there. A build that lacks a part
+# makes none unless asked.
+set -eu
+build=$1 scratch=$2 version=$3 cxx=$4 cc=$5
+shift 5
+lacks=$*
+consumer=$(cd "$(dirname "$0")" && pwd)/consumer
+for tool in cpack dpkg-deb dpkg-shlibdeps; do
+  command -v $tool >/dev/null || { echo "skipped: $tool is not installed (Debian: cmake, dpkg-dev)"; exit 77; }
+done
+rm -rf "$scratch" && mkdir -p "$scratch/root" "$scratch/out"
+cd "$build"
+
+if [ "$lacks" ]; then
+  ! cpack -G DEB -B "$scratch/refused" >"$scratch/refused.log" 2>&1 || { echo "packages were made without $lacks, unasked"; exit 1; }
+  tr -s ' \n' ' ' <"$scratch/refused.log" | grep -F "No packages are made, because this build lacks: ${lacks// /, }." ||
+    { echo "cpack does not say what the build lacks:"; cat "$scratch/refused.log"; exit 1; }
+fi
+
+cpack -G DEB -B "$scratch/made" -D CHIME_PACKAGES_LACK="${lacks// /;}" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >"$scratch/cpack.log" 2>&1 ||
+  { cat "$scratch/cpack.log"; exit 1; }
+wanted="chime-tools libchime libchime-dev"
+[[ " $lacks " == *" mpi "* ]] || wanted+=" libchime-mpi"
+for package in $wanted; do
+  file=("$scratch/made/${package}_$version"-1_*.deb)
+  [ -e "${file[0]}" ] || { echo "there is no package $package of $version:"; ls "$scratch/made"; exit 1; }
+  dpkg-deb -x "${file[0]}" "$scratch/root"
+done
+made=$(find "$scratch/made" -maxdepth 1 -name '*.deb' | wc -l)
+[ "$made" = "$(wc -w <<<"$wanted")" ] || { echo "$made packages:"; ls "$scratch/made"; exit 1; }
+
+field() { dpkg-deb -f "$scratch/made/$1_$version"-1_*.deb "$2"; }
+# expect <package> <field> <part of it>
+expect() { [[ $(field "$1" "$2") == *$3* ]] || { echo "$1: $2 is '$(field "$1" "$2")', without '$3'"; exit 1; }; }
+expect libchime Depends libstdc++6
+expect libchime Recommends libfabric1
+expect libchime-dev Depends "libchime (= $version-1)"
+expect chime-tools Depends "libchime (= $version-1)"
+expect chime-tools Description "GPU-initiated PGAS runtime: chime-run"
+[[ $(field libchime Depends) != *mpi* ]] || { echo "libchime depends on an MPI: $(field libchime Depends)"; exit 1; }
+[[ $wanted != *-mpi* ]] || expect libchime-mpi Depends mpi
+dpkg-deb --ctrl-tarfile "$scratch/made/libchime_$version"-1_*.deb | tar -xO ./shlibs | grep -F "libchime 0 libchime (= $version" ||
+  { echo "libchime has no shlibs file"; exit 1; }
+for package in $wanted; do
+  [ -s "$scratch/root/usr/share/doc/$package/copyright" ] || { echo "$package has no license"; exit 1; }
+  ! dpkg-deb -c "$scratch/made/${package}_$version"-1_*.deb | grep -vE ' (\./$|\./usr/)' || { echo "$package has files outside of /usr"; exit 1; }
+done
+
+# All that an install has, and nothing twice.
+prefix=$scratch/root/usr
+cmake --install . --prefix "$scratch/all" >"$scratch/install.log"
+(cd "$scratch/all" && find . '(' -type f -o -type l ')' | sort) >"$scratch/all.txt"
+(cd "$prefix" && find . '(' -type f -o -type l ')' | sort) >"$scratch/packed.txt"
+diff "$scratch/all.txt" "$scratch/packed.txt" || { echo "the packages and an install differ"; exit 1; }
+for package in $wanted; do
+  dpkg-deb -c "$scratch/made/${package}_$version"-1_*.deb | awk '!/^d/ { print $6 }'
+done | sort | uniq -d >"$scratch/twice"
+[ ! -s "$scratch/twice" ] || { echo "two packages have:"; cat "$scratch/twice"; exit 1; }
+
+cmake -S "$consumer" -B "$scratch/out" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_COMPILER="$cc" >"$scratch/configure.log"
+cmake --build "$scratch/out" --target consumer_cxx >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
+ldd "$scratch/out/consumer_cxx" | grep -F "$prefix" || { echo "the consumer does not load libchime from $prefix"; exit 1; }
+timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
+[[ " $lacks " == *" softnic "* ]] || CHIME_NIC=soft CHIME_P2P=off timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
+timeout 60 "$prefix/bin/chime-run" -n 2 "$prefix/bin/chime-doctor" --version
+timeout 60 "$prefix/bin/chime-info" --variables | grep -q CHIME_SYMMETRIC_SIZE

@@ -41,6 +41,11 @@ struct Interface {
   std::vector<std::string> networks = {};  // of these addresses: "10.0.0.0/24"; or empty
 };
 
+// A libchime.so, and where it lies.
+struct FoundLibrary {
+  std::string version, folder;
+};
+
 struct Probes {
   std::optional<CudaAnswers> cuda;                       // absent: no GPU, not asked
   std::map<std::string, std::string> why_no_devx;        // by NIC; empty text: works
@@ -51,6 +56,8 @@ struct Probes {
   unsigned processors = 1;
   bool has_all_config = true;  // may read PCI devices' whole configuration: root
   std::optional<std::vector<Interface>> interfaces;
+  bool has_srun = false;                           // in PATH
+  std::optional<FoundLibrary> library;             // that LD_LIBRARY_PATH leads programs to
   std::map<std::string, std::string> environment;  // CHIME_*, LD_LIBRARY_PATH, PATH
   std::vector<std::string> late;                   // did not answer in time
   std::map<std::string, std::string> ended;        // how the process that asked ended, by whom

@@ -46,9 +46,9 @@ Machine look_at_machine(const Asking& asking) {
   return machine_of(std::move(root), std::move(probes));
 }
 
-Machine glance_at_machine(const std::string& folder) {
-  Root root = root_at(folder);
-  Probes probes = folder.empty() ? gather_what_costs_nothing() : read_probes(root);
+Machine glance_at_machine(const Asking& asking) {
+  Root root = root_at(asking.root);
+  Probes probes = asking.root.empty() ? gather_little(root, asking.patience) : read_probes(root);
   return machine_of(std::move(root), std::move(probes));
 }
 

@@ -21,6 +21,8 @@ std::optional<Finding> locked_memory_finding(const Machine& machine) {
   const bool has_nic = !mlx5_devices(machine.root).empty();
   const std::uint64_t heap = machine.settings.symmetric_bytes;
   if (*bytes > heap) return ok("locked memory", "", seen);
+  if (may_lock_more(machine.root))
+    return ok("locked memory", "", seen + "; CAP_IPC_LOCK lets this user exceed it");
   if (!has_nic) return ok("locked memory", "", seen + "; there is no NIC that pins memory");
   return Finding{
       Level::kWrong, "locked memory", "",
@@ -46,12 +48,21 @@ std::optional<Finding> files_finding(const Root& root) {
 // provider.cpp), and MPI programs more. docker gives 64 MiB unless asked.
 constexpr std::uint64_t kShmBytesOfProcessor = 16 << 20;
 
-std::optional<Finding> shared_memory_finding(const Probes& probes) {
+// The fabric is asked for shm by name, or takes it by itself for PEs of one node that do not map
+// each other (host/transport/ofi/fabric/provider.cpp).
+bool uses_shm_provider(const host::Settings& settings) {
+  if (!settings.fabric.is_auto()) return settings.fabric.provider.find("shm") != std::string::npos;
+  return settings.p2p.size != host::P2pGroups::kAll;
+}
+
+std::optional<Finding> shared_memory_finding(const Probes& probes, const host::Settings& settings) {
   if (!probes.shared_memory) return std::nullopt;
   const Room& room = *probes.shared_memory;
   const std::uint64_t wanted = probes.processors * kShmBytesOfProcessor;
   const std::string seen = fmt::format("{} of {} MiB free", room.free >> 20, room.bytes >> 20);
   if (room.free > wanted) return ok("/dev/shm", "", seen);
+  if (!uses_shm_provider(settings))
+    return ok("/dev/shm", "", seen + ", and nothing of Chime lies there");
   const bool is_small = room.bytes <= wanted;
   return Finding{
       Level::kWrong, "/dev/shm", "",
@@ -95,8 +106,8 @@ std::optional<Finding> huge_pages_finding(const Root& root) {
 Findings check_limits(const Machine& machine) {
   Findings findings;
   for (auto& finding : {locked_memory_finding(machine), files_finding(machine.root),
-                        shared_memory_finding(machine.probes), overcommit_finding(machine.root),
-                        huge_pages_finding(machine.root)})
+                        shared_memory_finding(machine.probes, machine.settings),
+                        overcommit_finding(machine.root), huge_pages_finding(machine.root)})
     if (finding) findings.push_back(*finding);
   return findings;
 }

@@ -13,6 +13,10 @@ namespace chime::doctor {
 namespace {
 
 Finding without_devices(const Machine& machine) {
+  if (sys_is_hidden(machine.root))
+    return {Level::kWarning, "RDMA devices", "",
+            "/sys is hidden here, and libibverbs finds NICs there: PEs do, too",
+            "docker run -v /sys:/sys:ro --device=/dev/infiniband"};
   const auto others = other_rdma_devices(machine.root);
   const auto nics = mellanox_nics(machine.root);
   if (!nics.empty())
@@ -24,7 +28,8 @@ Finding without_devices(const Machine& machine) {
         "modprobe mlx5_ib"};
   if (!others.empty())
     return ok("RDMA devices", "",
-              fmt::format("kernels drive mlx5 NICs alone; {} serves through libfabric",
+              fmt::format("kernels drive mlx5 NICs alone (ConnectX-4 or newer); {} serves through "
+                          "libfabric",
                           fmt::join(others, ", ")));
   return ok("RDMA devices", "", "none: PEs of other hosts are reached through libfabric");
 }

@@ -28,7 +28,8 @@ std::vector<PciDevice> pci_devices(const Root& root, long long vendor, long long
     const auto type = root.number(folder + "/class");
     if (root.number(folder + "/vendor") != vendor || !type || *type >> 16 != kind) continue;
     found.push_back({address, folder, parts_of(root.resolved(folder).value_or("")),
-                     root.number(folder + "/numa_node").value_or(-1)});
+                     root.number(folder + "/numa_node").value_or(-1),
+                     root.name_behind(folder + "/driver")});
   }
   return found;
 }
@@ -42,7 +43,9 @@ std::size_t shared(const PciDevice& a, const PciDevice& b) {
 }  // namespace
 
 std::vector<PciDevice> nvidia_gpus(const Root& root) {
-  return pci_devices(root, kNvidia, kDisplay);
+  auto gpus = pci_devices(root, kNvidia, kDisplay);
+  std::erase_if(gpus, [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; });
+  return gpus;
 }
 
 std::vector<PciDevice> mellanox_nics(const Root& root) {
@@ -63,6 +66,8 @@ const PciDevice* nearest(const PciDevice& gpu, const std::vector<PciDevice>& nic
       nics, {}, [&](const PciDevice& nic) { return distance_between(gpu, nic); });
   return best == nics.end() ? nullptr : &*best;
 }
+
+bool sys_is_hidden(const Root& root) { return !root.has("/sys/bus"); }
 
 std::vector<std::string> bridges_towards(const PciDevice& a, const PciDevice& b) {
   const auto first = static_cast<std::ptrdiff_t>(shared(a, b));

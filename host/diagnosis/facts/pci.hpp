@@ -17,8 +17,10 @@ struct PciDevice {
   std::string folder;              // "/sys/bus/pci/devices/0000:81:00.0"
   std::vector<std::string> parts;  // "pci0000:80", "0000:80:01.0", ...: root complex, then bridges
   long long numa_node;             // -1: not known
+  std::string driver;              // "nvidia", "nouveau"; empty: none
 };
 
+// Without those that a virtual machine has got (vfio-pci).
 std::vector<PciDevice> nvidia_gpus(const Root& root);
 std::vector<PciDevice> mellanox_nics(const Root& root);
 
@@ -33,5 +35,8 @@ const PciDevice* nearest(const PciDevice& gpu, const std::vector<PciDevice>& nic
 // The bridges of a's way to b below the last one that they share: where ACS may turn a request
 // away.
 std::vector<std::string> bridges_towards(const PciDevice& a, const PciDevice& b);
+
+// Whether this container shows no devices at all.
+bool sys_is_hidden(const Root& root);
 
 }  // namespace chime::doctor

@@ -16,13 +16,18 @@ DOCTOR, COMPILER, *SOFTNIC = sys.argv[1:]
 # Whether a library hangs is no question of how busy the machine is. The hanging one takes twice as long.
 PATIENCE = ["--patience", "30"]
 
+MOST_SECONDS = 100  # for one run
+
 problems, skipped = [], []
 
 
 def lines_of(command, limit=None, **environment):
-    """The lines that are not ok, as {(level, what): text}."""
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment},
-                         preexec_fn=limit and (lambda: resource.setrlimit(*limit)))
+    """The lines that are not ok, as {(level, what): text}; None: there is no report."""
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=MOST_SECONDS,
+                             preexec_fn=limit and (lambda: resource.setrlimit(*limit)))
+    except subprocess.TimeoutExpired:
+        return None
     if not run.stdout.startswith("{"):
         return None
     findings = json.loads(run.stdout)["findings"]
@@ -72,7 +77,10 @@ def namespaces(healthy):
         skipped.append("a small /dev/shm, a network without lo: unshare needs privileges")
         return
     small = with_doctor("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$0" "$@"')
-    expect("a small /dev/shm", healthy, lines_of(small), ("wrong", "/dev/shm"))
+    expect("a small /dev/shm that is used", healthy, lines_of(small, CHIME_P2P="off"), ("wrong", "/dev/shm"))
+    expect("a small /dev/shm that is not used", healthy, lines_of(small))
+    hidden = with_doctor("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys && exec "$0" "$@"')
+    expect("a hidden /sys", healthy, lines_of(hidden), ("warning", "GPU"), ("warning", "RDMA devices"))
     expect("a network without lo", healthy, lines_of(with_doctor("unshare", "--net")), ("wrong", "loopback"))
 
 
@@ -120,20 +128,67 @@ def hanging_library(healthy, folder):
     expect("a library that hangs", healthy, after, ("warning", "late answer"))
 
 
+WITHOUT_RIGHT = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
+
+
+def may_drop_rights():
+    return shutil.which("setpriv") and subprocess.run([*WITHOUT_RIGHT, "true"], capture_output=True, check=False).returncode == 0
+
+
+def stale_folders(healthy, folder):
+    """Folders that answer no more, as those of a network file system whose server is gone, in the variables whose folders are searched."""
+    source = folder / "stale.c"
+    source.write_text("""#define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/stat.h>
+        #include <unistd.h>
+        static void hang(const char* path) { while (strncmp(path, "/stale", 6) == 0) pause(); }
+        int stat(const char* path, struct stat* found) {
+          hang(path);
+          return ((int (*)(const char*, struct stat*))dlsym(RTLD_NEXT, "stat"))(path, found);
+        }
+        char* realpath(const char* path, char* found) {
+          hang(path);
+          return ((char* (*)(const char*, char*))dlsym(RTLD_NEXT, "realpath"))(path, found);
+        }
+        """)
+    library = folder / "stale.so"
+    subprocess.run([COMPILER, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    for name, value in (("PATH", f"/stale/bin:{os.environ['PATH']}"), ("LD_LIBRARY_PATH", "/stale/lib")):
+        began = time.monotonic()
+        after = lines_of([DOCTOR, "--json", "--patience", "5"], LD_PRELOAD=str(library), **{name: value})
+        if time.monotonic() - began > 30:
+            problems.append(f"a stale folder in {name} keeps the doctor for {time.monotonic() - began:.1f} s")
+        expect(f"a stale folder in {name}", healthy, after, ("warning", "late answer"))
+
+
+def brief():
+    report = subprocess.run([DOCTOR, "--json", "--brief", *PATIENCE], capture_output=True, text=True, check=False).stdout
+    if any(one["level"] == "ok" for one in json.loads(report)["findings"]) or json.loads(report)["ok"] == 0:
+        problems.append(f"--json --brief: {report}")
+
+
 def nic(folder):
     """On the softnic, whose tree libibverbs reads, and Chime: its copy gets the faults."""
     softnic, sysfs = SOFTNIC
     tree = folder / "sysfs"
     shutil.copytree(pathlib.Path(sysfs) / "ethernet", tree, symlinks=True)
 
-    def look(limit=None):  # a small heap, since not everybody may raise the limit on locked memory
-        command = with_doctor(softnic, "--ethernet", "env", f"SYSFS_PATH={tree}")
+    def look(limit=None, by=()):  # a small heap, since not everybody may raise the limit on locked memory
+        command = with_doctor(*by, softnic, "--ethernet", "env", f"SYSFS_PATH={tree}")
         return lines_of(command, limit=limit, CHIME_NIC_TCLASS="106", CHIME_SYMMETRIC_SIZE="1M")
 
     healthy = look()
     expect("the softnic", {}, {one: text for one, text in healthy.items() if one[0] == "wrong"})
     memory = (resource.RLIMIT_MEMLOCK, (65536, 65536))
-    expect("64 KiB of locked memory", healthy, look(memory), ("wrong", "locked memory"))
+    if os.geteuid() == 0:  # whom the limit does not bind
+        expect("64 KiB of locked memory that root may exceed", healthy, look(memory))
+    if os.geteuid() != 0 or may_drop_rights():
+        expect("64 KiB of locked memory", healthy, look(memory, WITHOUT_RIGHT if os.geteuid() == 0 else []), ("wrong", "locked memory"))
+    else:
+        skipped.append("64 KiB of locked memory: setpriv cannot drop CAP_IPC_LOCK")
     port = next(tree.glob("devices/pci*/*/infiniband/mlx5_0/ports/1"))
     types = list((port / "gid_attrs/types").iterdir())
     for place in types:
@@ -149,9 +204,11 @@ def main():
     healthy = lines_of(with_doctor())
     limits_and_variables(healthy)
     namespaces(healthy)
+    brief()
     with tempfile.TemporaryDirectory(prefix="doctor-") as scratch:
         libraries(healthy, pathlib.Path(scratch))
         hanging_library(healthy, pathlib.Path(scratch))
+        stale_folders(healthy, pathlib.Path(scratch))
         deadly_libraries(healthy, pathlib.Path(scratch))
         unreadable(pathlib.Path(scratch) / "unreadable")
         if SOFTNIC:

@@ -3,13 +3,12 @@
 
 #include "host/errors/error.hpp"
 #include "tools/chime-doctor/checks/checks.hpp"
-#include "tools/chime-doctor/facts/library.hpp"
 
 namespace chime::doctor {
 namespace {
 
 Finding library_finding(const Machine& machine) {
-  const auto found = library_by_path(machine);
+  const auto& found = machine.probes.library;
   if (!found) return ok("Chime", "", CHIME_VERSION_TEXT);
   const auto& [version, folder] = *found;
   if (version == CHIME_VERSION_TEXT) return ok("Chime", "", version + " in " + folder);

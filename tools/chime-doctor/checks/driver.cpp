@@ -60,22 +60,46 @@ Finding gpudirect_finding(const std::string& address, const GpuAttributes& gpu) 
             gpu.name + ": NICs reach its memory, and kernels see their writes in order");
 }
 
+// NVIDIA's driver README, "Common problems": nouveau takes GPUs before the module nvidia can.
+Finding without_module(const std::vector<PciDevice>& gpus) {
+  const auto is_nouveaus = [](const PciDevice& gpu) { return gpu.driver == "nouveau"; };
+  if (std::ranges::any_of(gpus, is_nouveaus))
+    return {Level::kWrong, "NVIDIA driver", "",
+            fmt::format("nouveau drives {} of {} NVIDIA GPUs, and has no CUDA",
+                        std::ranges::count_if(gpus, is_nouveaus), gpus.size()),
+            "install NVIDIA's driver; echo blacklist nouveau > /etc/modprobe.d/nouveau.conf, "
+            "update-initramfs -u, reboot"};
+  return {Level::kWrong, "NVIDIA driver", "",
+          fmt::format("there are NVIDIA GPUs ({}), and the kernel module nvidia is not loaded",
+                      gpus.size()),
+          "modprobe nvidia; dmesg | grep NVRM has the reason if that fails"};
+}
+
+Finding unseen_finding() {
+  return {Level::kWarning, "GPU", "",
+          "/sys is hidden here, so where GPUs stand, and what is between them and NICs, is not "
+          "checked",
+          "run chime-doctor outside of the container, or show it /sys: docker run -v /sys:/sys:ro"};
+}
+
 }  // namespace
 
 Findings check_driver(const Machine& machine) {
   const auto gpus = nvidia_gpus(machine.root);
   const auto module = nvidia_module(machine.root);
-  if (gpus.empty() && !module)
+  Findings findings;
+  if (sys_is_hidden(machine.root))
+    findings.push_back(unseen_finding());
+  else if (gpus.empty() && !module)
     return {ok("GPU", "", "no NVIDIA GPU: kernels run on the CPU device")};
-  if (!module)
-    return {{Level::kWrong, "NVIDIA driver", "",
-             fmt::format("there are NVIDIA GPUs ({}), and the kernel module nvidia is not loaded",
-                         gpus.size()),
-             "modprobe nvidia; dmesg | grep NVRM has the reason if that fails"}};
+  else if (gpus.empty())
+    return {ok("GPU", "", "none for this system: a virtual machine has those that there are")};
+  if (!module && gpus.empty()) return findings;
+  if (!module) return {without_module(gpus)};
   if (auto mismatch = find_mismatch(*module, machine.root)) return {*mismatch};
-  Findings findings{ok("NVIDIA driver", "",
-                       fmt::format("{}, {} kernel module", module->version,
-                                   module->is_open ? "open" : "proprietary"))};
+  findings.push_back(ok("NVIDIA driver", "",
+                        fmt::format("{}, {} kernel module", module->version,
+                                    module->is_open ? "open" : "proprietary")));
   if (!machine.probes.cuda) return findings;
   findings.push_back(cuda_finding(*machine.probes.cuda));
   if (mlx5_devices(machine.root).empty()) return findings;

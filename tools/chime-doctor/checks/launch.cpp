@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "tools/chime-doctor/checks/checks.hpp"
 
@@ -18,15 +17,6 @@ std::optional<Finding> pmix_finding(const Probes& probes) {
       Level::kWarning, "PMIx", "",
       "libpmix.so.2 does not load: only chime-run starts jobs (" + *probes.why_no_pmix + ")",
       "apt-get install libpmix2, or LD_LIBRARY_PATH=<its folder>"};
-}
-
-bool is_in_path(const std::string& program, const Machine& machine) {
-  const auto path = machine.probes.environment.find("PATH");
-  std::istringstream folders(path == machine.probes.environment.end() ? "/usr/bin:/usr/local/bin"
-                                                                      : path->second);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (folder.starts_with("/") && machine.root.has(folder + "/" + program)) return true;
-  return false;
 }
 
 constexpr const char* kPluginFolders[] = {"/usr/lib/x86_64-linux-gnu/slurm-wlm",
@@ -60,7 +50,7 @@ bool has_unversioned_pmix(const Root& root) {
 // that Debian has in libpmix-dev (github.com/openpmix/openpmix/issues/3038 has its message).
 // Without either each process is PE 0 of 1.
 std::optional<Finding> slurm_finding(const Machine& machine) {
-  if (!is_in_path("srun", machine)) return ok("Slurm", "", "no srun here");
+  if (!machine.probes.has_srun) return ok("Slurm", "", "no srun here");
   const auto plugins = pmix_plugins(machine.root);
   if (!plugins) return ok("Slurm", "", "srun is here, its plug-ins are not found: srun --mpi=list");
   if (plugins->empty())

@@ -160,7 +160,7 @@ int diagnose_job(const JobOptions& options,
                  const std::function<int(const std::vector<Subject>& report)>& print) {
   const HostClaim claim;
   const Machine machine =
-      claim.is_mine() ? look_at_machine(options.asking) : glance_at_machine(options.asking.root);
+      claim.is_mine() ? look_at_machine(options.asking) : glance_at_machine(options.asking);
   Member member{nullptr, nullptr, claim.is_mine(), Times(options.wait)};
   try {
     member.bootstrap = bootstrap::make_bootstrap(settings_of(machine, member.times));

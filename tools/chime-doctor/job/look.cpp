@@ -11,7 +11,6 @@
 #include "host/diagnosis/facts/rdma.hpp"
 #include "host/diagnosis/facts/versions.hpp"
 #include "tools/chime-doctor/diagnosis.hpp"
-#include "tools/chime-doctor/facts/library.hpp"
 #include "tools/chime-doctor/job/ports.hpp"
 
 namespace chime::doctor {
@@ -72,7 +71,7 @@ std::map<std::string, std::string> versions_in(const Machine& machine) {
 }  // namespace
 
 PeFacts facts_of_pe(int pe, const Machine& machine) {
-  const auto library = library_by_path(machine);
+  const auto& library = machine.probes.library;
   return {pe,
           host_name(),
           bootstrap::name_of_this_node(),

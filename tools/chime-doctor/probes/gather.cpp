@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <list>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "host/diagnosis/facts/pci.hpp"
 #include "host/diagnosis/facts/rdma.hpp"
 #include "host/settings/env.hpp"
 #include "host/topology/hwloc_library.hpp"
+#include "tools/chime-doctor/facts/folders.hpp"
 #include "tools/chime-doctor/probes/child.hpp"
 #include "tools/chime-doctor/probes/cuda.hpp"
 #include "tools/chime-doctor/probes/network.hpp"
@@ -52,9 +54,18 @@ std::map<std::string, std::string> environment_now() {
 
 bool has_gpu(const Root& root) { return !nvidia_gpus(root).empty() || root.has("/dev/nvidiactl"); }
 
+void ask_for_library(const Root& root, std::list<Child>& all) {
+  all.emplace_back("the folders of LD_LIBRARY_PATH",
+                   [&] { return json_of(library_by_path(root, environment_now())); });
+}
+
 // What is asked here, and by whom it is answered.
 std::list<Child> questions_to(const Root& root) {
   std::list<Child> all;
+  ask_for_library(root, all);
+  all.emplace_back("the folders of PATH", [&] {
+    return json{{"has_srun", is_in_path("srun", root, environment_now())}};
+  });
   if (has_gpu(root)) all.emplace_back("the CUDA driver", [] { return json_of(ask_cuda()); });
   all.emplace_back("libpmix", [] { return json{{"why_no_pmix", why_not_loaded("libpmix.so.2")}}; });
   all.emplace_back("hwloc", [] { return json{{"why_no_hwloc", topology::why_no_hwloc()}}; });
@@ -64,30 +75,29 @@ std::list<Child> questions_to(const Root& root) {
   return all;
 }
 
-void add_what_costs_nothing(Probes& probes) {
+Probes answers_of(std::list<Child> questions, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  json recorded = json::object();
+  for (Child& question : questions) question.answer_by(deadline, recorded);  // all ask at once
+  Probes probes = probes_of(recorded);
   probes.shared_memory = room_in("/dev/shm");
   probes.processors = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   probes.has_all_config = ::geteuid() == 0;
   probes.interfaces = interfaces_now();
   probes.environment = environment_now();
+  return probes;
 }
 
 }  // namespace
 
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  json recorded = json::object();
-  std::list<Child> questions = questions_to(root);  // all ask at once
-  for (Child& question : questions) question.answer_by(deadline, recorded);
-  Probes probes = probes_of(recorded);
-  add_what_costs_nothing(probes);
-  return probes;
+  return answers_of(questions_to(root), patience);
 }
 
-Probes gather_what_costs_nothing() {
-  Probes probes;
-  add_what_costs_nothing(probes);
-  return probes;
+Probes gather_little(const Root& root, std::chrono::milliseconds patience) {
+  std::list<Child> questions;
+  ask_for_library(root, questions);
+  return answers_of(std::move(questions), patience);
 }
 
 }  // namespace chime::doctor

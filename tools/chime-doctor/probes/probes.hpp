@@ -12,8 +12,8 @@ namespace chime::doctor {
 // `patience` is late. To be called before the program starts threads.
 Probes gather_probes(const Root& root, std::chrono::milliseconds patience);
 
-// Without any driver or library: limits, interfaces, environment.
-Probes gather_what_costs_nothing();
+// Without any driver or library: limits, interfaces, environment, the folders of LD_LIBRARY_PATH.
+Probes gather_little(const Root& root, std::chrono::milliseconds patience);
 
 // Those that were written beside a recorded tree, in its file /probes.json.
 Probes read_probes(const Root& root);

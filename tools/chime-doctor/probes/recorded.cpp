@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/chime-doctor/facts/folders.hpp"
+
 namespace chime::doctor {
 namespace {
 
@@ -45,6 +47,11 @@ json json_of(const FabricAnswers& answers) {
   return {{"fabric", {{"why_not", answers.why_not}, {"providers", answers.providers}}}};
 }
 
+json json_of(const std::optional<FoundLibrary>& library) {
+  if (!library) return json::object();
+  return {{"library", {{"version", library->version}, {"folder", library->folder}}}};
+}
+
 Probes probes_of(const json& recorded) {
   const auto why_not = [](const json& all, const char* name) -> std::optional<std::string> {
     return all.contains(name) ? std::optional<std::string>(all[name]) : std::nullopt;
@@ -66,6 +73,10 @@ Probes probes_of(const json& recorded) {
   probes.processors = recorded.value("processors", 1u);
   probes.has_all_config = recorded.value("has_all_config", true);
   if (recorded.contains("interfaces")) probes.interfaces = interfaces_of(recorded["interfaces"]);
+  probes.has_srun = recorded.value("has_srun", false);
+  if (recorded.contains("library"))
+    probes.library = FoundLibrary{recorded["library"].value("version", ""),
+                                  recorded["library"].value("folder", "")};
   probes.environment = recorded.value("environment", Texts());
   probes.late = recorded.value("late", std::vector<std::string>());
   probes.ended = recorded.value("ended", Texts());
@@ -73,7 +84,10 @@ Probes probes_of(const json& recorded) {
 }
 
 Probes read_probes(const Root& root) {
-  return probes_of(json::parse(root.text("/probes.json").value_or("{}")));
+  Probes probes = probes_of(json::parse(root.text("/probes.json").value_or("{}")));
+  probes.has_srun = is_in_path("srun", root, probes.environment);
+  probes.library = library_by_path(root, probes.environment);
+  return probes;
 }
 
 }  // namespace chime::doctor

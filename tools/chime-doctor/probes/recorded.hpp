@@ -15,5 +15,6 @@ Probes probes_of(const nlohmann::json& recorded);
 nlohmann::json json_of(const CudaAnswers& answers);
 nlohmann::json json_of(const RdmaAnswers& answers);
 nlohmann::json json_of(const FabricAnswers& answers);
+nlohmann::json json_of(const std::optional<FoundLibrary>& library);
 
 }  // namespace chime::doctor

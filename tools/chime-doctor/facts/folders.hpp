@@ -1,0 +1,22 @@
+// What is in the folders of PATH and LD_LIBRARY_PATH. One that is on a network file system whose
+// server is gone holds up who looks: on this machine a process of its own does.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "host/diagnosis/probes.hpp"
+#include "host/diagnosis/root.hpp"
+
+namespace chime::doctor {
+
+using Environment = std::map<std::string, std::string>;
+
+bool is_in_path(const std::string& program, const Root& root, const Environment& environment);
+
+// The first libchime.so that the loader finds by LD_LIBRARY_PATH: its file is called by its
+// version. Absent: none is there, and programs load the one that they were linked with.
+std::optional<FoundLibrary> library_by_path(const Root& root, const Environment& environment);
+
+}  // namespace chime::doctor

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "chime/host_ops.h"
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/end.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 thread_local std::string last_error;
 thread_local int last_status = CHIMEX_OK;
+thread_local bool prints_errors = true;
 
 OnError behaviour() {
   if (PeSlot* slot = slot_or_copy()) return slot->on_error;
@@ -31,7 +33,9 @@ OnError behaviour() {
   }
 }
 
-void print_last_error() { log_line(LogLevel::kError, pe_for_messages(), last_error); }
+void print_last_error() {
+  if (prints_errors) log_line(LogLevel::kError, pe_for_messages(), last_error);
+}
 
 void keep(const char* function, int code, const char* what) {
   last_error = spoken(function) + ": " + what;
@@ -101,5 +105,7 @@ void chimex_clear_last_error(void) {
   chime::host::last_error.clear();
   chime::host::last_status = CHIMEX_OK;
 }
+
+void chime_host_print_errors(int is_on) { chime::host::prints_errors = is_on != 0; }
 
 }  // extern "C"

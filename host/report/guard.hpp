@@ -19,8 +19,8 @@ namespace chime::host {
 constexpr const char* name_of(const char* function) { return function; }
 constexpr const char* name_of(Operation operation) { return operation_name(operation); }
 
-// Turns the exception that is being handled into this thread's last error: prints it, and returns
-// its code.
+// Turns the exception that is being handled into this thread's last error: prints it, unless
+// chime_host_print_errors(0) holds, and returns its code.
 int report_current_exception(const char* function) noexcept;
 
 // report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.

@@ -216,6 +216,12 @@ CHIME_EXPORT chime_team_t chime_host_team_lane(chime_team_t team, int lane);
 CHIME_EXPORT void* chime_host_team_ptr(chime_team_t team, const void* dst, int pe);
 CHIME_EXPORT void* chime_host_ptr(const void* dst, int pe);
 
+// ---- Errors ------------------------------------------------------------------------------------
+
+// For bindings that raise exceptions: whether calls of this thread that fail also print their
+// message, as they do by default. chimex_last_error() has it either way.
+CHIME_EXPORT void chime_host_print_errors(int is_on);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

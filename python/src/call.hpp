@@ -34,6 +34,14 @@ inline void require_pe() {
 
 [[noreturn]] void raise_last_error(int status, int pe);
 
+// In the exception's text a failure is said once: Chime prints nothing of it.
+class SilentErrors {
+ public:
+  SilentErrors() { chime_host_print_errors(0); }
+  ~SilentErrors() { chime_host_print_errors(1); }
+  SilentErrors(const SilentErrors&) = delete;
+};
+
 // Runs a call that reports through chimex_last_status().
 template <class Call>
 void run(int pe, Call&& call) {
@@ -41,6 +49,7 @@ void run(int pe, Call&& call) {
   chimex_clear_last_error();
   {
     const py::gil_scoped_release released;
+    const SilentErrors silent;
     call();
   }
   if (const int status = chimex_last_status(); status != CHIMEX_OK) raise_last_error(status, pe);
@@ -53,6 +62,7 @@ void run_status(int pe, Call&& call) {
   int status;
   {
     const py::gil_scoped_release released;
+    const SilentErrors silent;
     status = call();
   }
   if (status != CHIMEX_OK) raise_last_error(status, pe);

@@ -183,6 +183,7 @@ void bind_job(py::module_& module) {
   });
   module.def("pe_status", [](int pe) {
     require_pe();
+    const SilentErrors silent;
     return chimex_host_pe_status(pe);
   });
   module.def("status_string", [](int status) { return std::string(chimex_status_string(status)); });

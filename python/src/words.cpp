@@ -31,6 +31,7 @@ void wait_in_slices(double timeout_s, const Wait& wait) {
     chimex_clear_last_error();
     {
       const py::gil_scoped_release released;
+      const SilentErrors silent;
       status = wait(slice);
     }
     if (status == CHIMEX_OK) return;

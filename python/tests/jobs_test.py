@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -47,6 +48,30 @@ def takes_settings():
     wanted("CHIME_TIMEOUT" in refused(chime.Error, lambda: chime.init(settings={"CHIME_TIMEOUT": "soon"})).text, "a wrong value is taken")
     with chime.init(settings={"CHIME_SYMMETRIC_SIZE": "1M"}):
         refused(chime.OutOfMemoryError, lambda: chime.empty(64 << 20, np.uint8))
+
+
+def prints_nothing_that_it_raises():
+    """What the process writes to stderr while calls fail: nothing, for the exceptions say it."""
+    refusals = (
+        (chime.InvalidError, lambda: chime.atomic_add(a[0], 1, 9)),
+        (chime.OutOfMemoryError, lambda: chime.empty(1 << 45)),
+        (chime.InvalidError, lambda: chime.WORLD.split_strided(0, 1, 100)),
+        (chime.TimeoutError, lambda: chime.signal_wait(word, "==", 1, timeout=0.2)),
+    )
+    stderr, written = os.dup(2), tempfile.TemporaryFile()
+    os.dup2(written.fileno(), 2)
+    try:
+        refused(chime.InvalidError, lambda: chime.init(settings={"CHIME_TIMEOUT": "soon"}))
+        with chime.init():
+            a, word = chime.zeros(1), chime.zeros(1, np.uint64)
+            for kind, call in refusals:
+                refused(kind, call)
+            wanted(chime.pe_status(77) == 1, "there is a PE 77")
+    finally:
+        os.dup2(stderr, 2)
+    written.seek(0)
+    words = written.read()
+    wanted(words == b"", f"it has written {words}")
 
 
 def numbers_pes_by_a_unique_id():
@@ -124,8 +149,8 @@ def lets_other_threads_run():
         wanted(job.my_pe >= 0, "no PE")
 
 
-FACTS = [is_bounded_by_init_and_finalize, takes_settings, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe,
-         is_left_by_ctrl_c, lets_other_threads_run]
+FACTS = [is_bounded_by_init_and_finalize, takes_settings, prints_nothing_that_it_raises, numbers_pes_by_a_unique_id,
+         takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c, lets_other_threads_run]
 
 if __name__ == "__main__":
     {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

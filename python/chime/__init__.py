@@ -11,6 +11,7 @@
 Failed calls raise chime.Error, which has status, pe and text.
 """
 
+from ._chime import version as __version__
 from .array import SIGNAL_ADD, SIGNAL_SET, Array, empty, fence, get, put, put_signal, quiet, zeros
 from .errors import (AbortedError, Error, InvalidError, LaunchError, MismatchError, NetworkError, NotInitializedError, OutOfMemoryError,
                      PeerDeadError, SystemRefusedError, TimeoutError, UnreachableError, UnsupportedError)

@@ -1,68 +1,133 @@
 """Symmetric arrays, and what moves their elements."""
 
+from __future__ import annotations
+
 import sys
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Type, Union
 
 import numpy as np
 
 from . import _chime, job
 from .errors import InvalidError, OutOfMemoryError, UnsupportedError
 
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from numpy import dtype as DType  # in the class below np is a property
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import Self
+
+    from .stream import Stream
+
 SIGNAL_SET, SIGNAL_ADD = 0, 1
+
+
+class _Loan:
+    """What a block's numpy views keep alive, and nothing else does."""
+
+    __slots__ = ("block", "__weakref__")
+
+    def __init__(self, block: _Block) -> None:
+        self.block = block
 
 
 class _Block:
     """One allocation of the symmetric heap. All PEs free it together, so the garbage collector, which runs on each PE when it likes, may not:
     an array that is dropped stays allocated until finalize."""
 
-    def __init__(self, address):
-        self.address, self.reason = address, ""
+    def __init__(self, address: int) -> None:
+        self.address: Optional[int] = address
+        self.reason = ""
+        self._loan: Optional[weakref.ref[_Loan]] = None
         job._blocks.add(self)
 
-    def end(self, reason):
+    def end(self, reason: str) -> None:
         self.address, self.reason = None, reason
         job._blocks.discard(self)
+
+    def is_lent(self) -> bool:
+        return self._loan is not None and self._loan() is not None
+
+    def lend(self) -> _Loan:
+        loan = None if self._loan is None else self._loan()
+        if loan is None:
+            loan = _Loan(self)
+            self._loan = weakref.ref(loan)
+        return loan
 
 
 class Array:
     """An array at the same offset of every PE's symmetric heap. Made by empty() and zeros().
 
-    Indexing gives an Array of a part of it. `np` is this PE's part as a numpy array without a copy (on the CPU device). A context manager: leaving it
-    frees the memory, which is collective.
+    Indexing by numbers and slices gives an Array of a part of it, without a copy; anything else raises InvalidError. `np` is this PE's part as a numpy
+    array without a copy (on the CPU device). A context manager: leaving it frees the memory, which is collective. Every use of an Array that is freed
+    raises InvalidError.
     """
 
     __slots__ = ("_block", "_view", "__weakref__")
 
-    def __init__(self, block, view):
+    def __init__(self, block: _Block, view: NDArray[Any]) -> None:
         self._block, self._view = block, view
 
     @property
-    def live(self):
-        """The description of its memory; raises if it is freed."""
+    def live(self) -> NDArray[Any]:
+        """The description of its memory, for this package. Raises InvalidError if it is freed."""
         if self._block.address is None:
             raise InvalidError(f"this symmetric array is no more: {self._block.reason}")
         return self._view
 
     @property
-    def np(self):
+    def np(self) -> NDArray[Any]:
+        """This PE's elements as a numpy array, without a copy. It must not be used after free(), which warns of it, and finalize().
+
+        Raises InvalidError if it is freed, UnsupportedError where the memory is a GPU's.
+        """
         if job.device() != "cpu":
             raise UnsupportedError("this array lies in a GPU's memory: take it by __cuda_array_interface__ (cupy, torch.as_tensor), or get() it")
-        return self.live
-
-    shape = property(lambda self: self._view.shape)
-    dtype = property(lambda self: self._view.dtype)
-    ndim = property(lambda self: self._view.ndim)
-    size = property(lambda self: self._view.size)
-    nbytes = property(lambda self: self._view.nbytes)
-    strides = property(lambda self: self._view.strides)
+        view = self.live
+        return _chime.view(_chime.address(view), view.shape, view.strides, view.dtype, self._block.lend())
 
     @property
-    def address(self):
+    def shape(self) -> Tuple[int, ...]:
+        """Its extents, in elements."""
+        return self._view.shape
+
+    @property
+    def dtype(self) -> DType[Any]:
+        """The type of its elements."""
+        return self._view.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many extents it has."""
+        return self._view.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return self._view.size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its elements."""
+        return self._view.nbytes
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        """From element to element along each extent, in bytes."""
+        return self._view.strides
+
+    @property
+    def address(self) -> int:
+        """Of its first element in this process: what C functions and kernels take. Raises InvalidError if it is freed."""
         return _chime.address(self.live)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._view)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Array:
         if not isinstance(key, str):  # the name of a field
             key = key if isinstance(key, tuple) else (key,)
             key = key if any(one is Ellipsis for one in key) else key + (Ellipsis,)
@@ -71,18 +136,20 @@ class Array:
             raise InvalidError("symmetric arrays are indexed by numbers and slices; other indices would copy")
         return Array(self._block, part)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: ArrayLike) -> None:
         self.np[key] = value
 
-    def __array__(self, dtype=None):
+    def __array__(self, dtype: DTypeLike = None) -> NDArray[Any]:
         return np.asarray(self.np, dtype=dtype)
 
     @property
-    def __array_interface__(self):
+    def __array_interface__(self) -> dict[str, Any]:
+        """What numpy reads."""
         return self.np.__array_interface__
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What cupy and torch read of a GPU's memory. Raises AttributeError on the CPU device."""
         if job.device() != "cuda":
             raise AttributeError("this array lies in the CPU's memory: use .np")
         view = self.live
@@ -94,91 +161,126 @@ class Array:
             "version": 3,
         }
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         if job.device() != "cpu":
             raise BufferError("DLPack is for the CPU device; take __cuda_array_interface__ of memory of a GPU")
-        return self.live.__dlpack__(**options)
+        return self.np.__dlpack__(**options)
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> Tuple[int, int]:
         return self.np.__dlpack_device__()
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Union[int, Tuple[int, ...]]) -> Array:
+        """The same elements with other extents.
+
+          shape   extents as numbers or one tuple; one of them may be -1
+
+        Raises InvalidError where that needs a copy, ValueError where the number of elements differs.
+        """
         part = self.live.reshape(*shape)
         if part.size and not np.may_share_memory(part, self._view):
             raise InvalidError("this shape needs a copy: reshape a contiguous array")
         return Array(self._block, part)
 
-    def at(self, pe):
-        """`pe`'s elements as a numpy array, where its memory is mapped; else None."""
+    def at(self, pe: int) -> Optional[NDArray[Any]]:
+        """`pe`'s elements as a numpy array, where its memory is mapped here; else None.
+
+          pe      0 to n_pes - 1
+
+        Raises InvalidError for another PE or an Array that is freed, UnsupportedError where the memory is a GPU's.
+        """
         self.np  # on the CPU device, and not freed
         address = _chime.peer(self.address, pe)
-        return _chime.view(address, self.shape, self.strides, self.dtype, self._block) if address else None
+        return _chime.view(address, self.shape, self.strides, self.dtype, self._block.lend()) if address else None
 
-    def free(self):
-        """Frees the whole allocation. Collective. Arrays and views of it must not be used afterwards; Arrays say so."""
+    def free(self) -> None:
+        """Frees the whole allocation, also that of a part. Collective: every PE calls it, in the same order.
+
+        Arrays of it refuse afterwards. Views by numpy or DLPack do not: a RuntimeWarning says so if this PE still has some.
+
+        Raises InvalidError if it is freed already, TimeoutError if a PE does not come in CHIME_TIMEOUT.
+        """
+        self._free(stacklevel=3)
+
+    def _free(self, stacklevel: int) -> None:
         address = self._block.address
         if address is None:
             raise InvalidError(f"this symmetric array is no more: {self._block.reason}")
+        if self._block.is_lent():
+            warnings.warn("numpy or DLPack views of this symmetric array are still in use, and must not be: free() frees their memory. "
+                          "Drop them before", RuntimeWarning, stacklevel)
         self._block.end("free() has freed it")
         _chime.free(address)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, value, trace):
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         # After an exception other PEs may not come; the memory stays until finalize.
         if kind is None and self._block.address is not None:
-            self.free()
+            self._free(stacklevel=3)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self._block.address is None:
             return f"chime.Array(shape={self.shape}, dtype={self.dtype}, no more: {self._block.reason})"
         return f"chime.Array(shape={self.shape}, dtype={self.dtype}, address={self.address:#x})"
 
 
-def _allocated(shape, dtype, is_clear):
+def _allocated(shape: Union[int, Tuple[int, ...]], dtype: DTypeLike, is_clear: bool) -> Array:
     dtype = np.dtype(dtype)
     if dtype.hasobject:
         raise InvalidError(f"elements of type {dtype} hold Python objects, which mean nothing on another PE")
     if dtype.itemsize == 0:
         raise InvalidError(f"elements of type {dtype} have no bytes")
-    shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    extents = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
     count = 1
-    for extent in shape:
+    for extent in extents:
         if extent < 0:
-            raise InvalidError(f"the shape {shape} has a negative extent")
+            raise InvalidError(f"the shape {extents} has a negative extent")
         count *= extent
     if count * dtype.itemsize > sys.maxsize:
         raise OutOfMemoryError(f"{count * dtype.itemsize} bytes are more than a process has addresses for")
     address = _chime.allocate(max(count * dtype.itemsize, 1), is_clear)
     block = _Block(address)
-    return Array(block, _chime.view(address, shape, (), dtype, block))
+    return Array(block, _chime.view(address, extents, (), dtype, block))
 
 
-def empty(shape, dtype=np.float64):
-    """A symmetric array with any contents. Collective: with the same arguments on every PE."""
+def empty(shape: Union[int, Tuple[int, ...]], dtype: DTypeLike = np.float64) -> Array:
+    """A symmetric array with any contents. Collective: with the same arguments on every PE.
+
+      shape   its extents, in elements
+      dtype   of its elements: what numpy takes, but no objects
+
+    Raises InvalidError for other shapes and types, OutOfMemoryError if the symmetric heap (CHIME_SYMMETRIC_SIZE) has no room, MismatchError if PEs ask for
+    different sizes.
+    """
     return _allocated(shape, dtype, False)
 
 
-def zeros(shape, dtype=np.float64):
-    """A symmetric array of zeros. Collective, like empty()."""
+def zeros(shape: Union[int, Tuple[int, ...]], dtype: DTypeLike = np.float64) -> Array:
+    """A symmetric array of zeros. Collective: with the same arguments on every PE.
+
+      shape   its extents, in elements
+      dtype   of its elements: what numpy takes, but no objects
+
+    Raises what empty() raises.
+    """
     return _allocated(shape, dtype, True)
 
 
-def native(dtype):
+def native(dtype: np.dtype[Any]) -> None:
     """Raises if the bytes of elements are not in this machine's order, which arithmetic needs."""
     if not dtype.isnative:
         raise InvalidError(f"elements of type {dtype} have another byte order: take {dtype.newbyteorder('=')}")
 
 
-def symmetric(array, name):
+def symmetric(array: Array, name: str) -> NDArray[Any]:
     """The memory of an Array; raises for anything else."""
     if type(array) is not Array:
         raise InvalidError(f"the {name} is no symmetric array but a {type(array).__name__}: make it by chime.zeros() or chime.empty()")
     return array.live
 
 
-def local(array, name, writable=False):
+def local(array: Any, name: str, writable: bool = False) -> NDArray[Any]:
     """The memory of an Array, a numpy array, or anything that shows one without a copy (a tensor)."""
     if type(array) is Array:
         return array.live
@@ -190,16 +292,22 @@ def local(array, name, writable=False):
         if writable and not np.may_share_memory(seen, np.asarray(array)):
             raise InvalidError(f"the {name} is a {type(array).__name__}, which cannot receive: pass an array")
         array = seen
-    if writable and not array.flags.writeable:
+    memory: NDArray[Any] = array
+    if writable and not memory.flags.writeable:
         raise InvalidError(f"the {name} is read-only")
-    return array
+    return memory
 
 
-def put(dst, src, pe, *, nbi=False, stream=None):
-    """Copies local `src` to `pe`'s `dst`. The source may be reused at once, unless nbi or a stream; quiet() completes it there.
+def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[Stream] = None) -> None:
+    """Copies local `src` to `pe`'s `dst`; quiet() and barriers complete it there.
 
-    Shapes and element types must be equal; numbers and lists become what `dst` has. Strides may be any that are positive: columns of a plate are one
-    call.
+      dst     its shape and element type are src's. Strides may be any that are positive: columns of a plate are one call
+      src     an Array, a numpy array, a tensor; numbers and lists become what dst has
+      pe      0 to n_pes - 1
+      nbi     may return before src is read: leave it as it is until quiet()
+      stream  queues the call there, and returns
+
+    Raises InvalidError for shapes, types, strides or a PE that do not fit, PeerDeadError if the PE has died.
     """
     to = symmetric(dst, "destination")
     if np.isscalar(src):
@@ -212,8 +320,17 @@ def put(dst, src, pe, *, nbi=False, stream=None):
         _chime.put_on_stream(to, stream.hold(local(src, "source")), pe, nbi, stream.handle)
 
 
-def get(dst, src, pe, *, nbi=False, stream=None):
-    """Copies `pe`'s `src` to local `dst`. With nbi, quiet() completes it."""
+def get(dst: Any, src: Array, pe: int, *, nbi: bool = False, stream: Optional[Stream] = None) -> None:
+    """Copies `pe`'s `src` to local `dst`, which has it when the call returns.
+
+      dst     an Array, a writable numpy array or a tensor, with src's shape and element type
+      src     strides may be any that are positive
+      pe      0 to n_pes - 1
+      nbi     may return before; quiet() completes it
+      stream  queues the call there, and returns
+
+    Raises InvalidError for shapes, types, strides or a PE that do not fit, PeerDeadError if the PE has died.
+    """
     to = local(dst, "destination", writable=True)
     if stream is None:
         _chime.get(to, symmetric(src, "source"), pe, nbi)
@@ -221,8 +338,21 @@ def get(dst, src, pe, *, nbi=False, stream=None):
         _chime.get_on_stream(stream.hold(to), symmetric(src, "source"), pe, nbi, stream.handle)
 
 
-def put_signal(dst, src, sig, value, pe, *, op=SIGNAL_SET, nbi=False, stream=None):
-    """put(), and then the update of the signal `sig` at `pe`: who sees the signal sees this call's data."""
+def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int = SIGNAL_SET, nbi: bool = False,
+               stream: Optional[Stream] = None) -> None:
+    """put() of contiguous elements, and then the update of the signal `sig` at `pe`: what sees the signal sees this call's data.
+
+      dst     its shape and element type are src's
+      src     an Array, a numpy array or a tensor
+      sig     one element of type uint64
+      value   0 to 2**64 - 1
+      pe      0 to n_pes - 1
+      op      SIGNAL_SET, or SIGNAL_ADD
+      nbi     may return before src is read: leave it as it is until quiet()
+      stream  queues the call there, and returns
+
+    Raises InvalidError for shapes, types, strides, a signal or a PE that do not fit, PeerDeadError if the PE has died.
+    """
     to, word = symmetric(dst, "destination"), signal_address(sig)
     if stream is None:
         _chime.put_signal(to, local(src, "source"), word, value, op, pe, nbi)
@@ -230,7 +360,7 @@ def put_signal(dst, src, sig, value, pe, *, op=SIGNAL_SET, nbi=False, stream=Non
         _chime.put_signal_on_stream(to, stream.hold(local(src, "source")), word, value, op, pe, nbi, stream.handle)
 
 
-def signal_address(sig):
+def signal_address(sig: Array) -> int:
     """Of a signal: an Array of one element of type uint64."""
     view = symmetric(sig, "signal")
     if view.size != 1 or view.dtype != np.uint64:
@@ -238,11 +368,19 @@ def signal_address(sig):
     return _chime.address(view)
 
 
-def fence():
-    """Orders puts, atomics and signal updates at each PE."""
+def fence() -> None:
+    """Orders this PE's puts, atomics and signal updates: at each PE those before the call come first.
+
+    Raises NotInitializedError outside of a job.
+    """
     _chime.fence()
 
 
-def quiet(*, stream=None):
-    """Completes all that this PE has sent."""
+def quiet(*, stream: Optional[Stream] = None) -> None:
+    """Completes all that this PE has sent, and its gets.
+
+      stream  queues the call there, and returns
+
+    Raises PeerDeadError if a PE that something was sent to has died, NetworkError if a NIC has failed.
+    """
     _chime.quiet() if stream is None else _chime.quiet_on_stream(stream.handle)

@@ -1,14 +1,17 @@
 """Exceptions. Each has `status` (a chimex_status), `pe` (the PE concerned, or None) and `text` (what is wrong, where, what to do)."""
 
+from __future__ import annotations
+
 import builtins
+from typing import Optional
 
 
 class Error(RuntimeError):
-    """A call of Chime failed."""
+    """A call of Chime failed. `status`: a chimex_status. `pe`: the PE concerned, or None. `text`: what is wrong, where, what to do."""
 
     status = 0
 
-    def __init__(self, text, status=None, pe=None):
+    def __init__(self, text: str, status: Optional[int] = None, pe: Optional[int] = None) -> None:
         super().__init__(text)
         self.text = text
         self.status = type(self).status if status is None else status
@@ -90,6 +93,6 @@ class NetworkError(Error, ConnectionError):
 CLASSES = {kind.status: kind for kind in Error.__subclasses__()}
 
 
-def error(status, pe, text):
+def error(status: int, pe: int, text: str) -> Error:
     """The exception for a status of the C library; `pe` below 0 means none."""
     return CLASSES.get(status, Error)(text, status, pe if pe >= 0 else None)

@@ -1,50 +1,73 @@
 """Streams: work in order, beside the host."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+
 from . import _chime, job
 from .errors import InvalidError, UnsupportedError
 
+if TYPE_CHECKING:
+    from types import TracebackType
 
-_queued = {}  # by stream: memory that its work uses, however long the Stream itself is kept
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+_queued: Dict[int, List[Any]] = {}  # by stream: memory that its work uses, however long the Stream itself is kept
 
 
 class Stream:
-    """A new stream of the CPU device, or an existing CUDA stream: Stream(torch.cuda.Stream().cuda_stream). A context manager."""
+    """Work in order, beside the host: a new stream of the CPU device, or an existing CUDA stream. A context manager: leaving it closes the stream.
 
-    def __init__(self, handle=None):
+      handle  the number of a cudaStream_t: Stream(torch.cuda.Stream().cuda_stream). Without it the CPU device makes a stream
+
+    Raises UnsupportedError for a new stream on a GPU, NotInitializedError outside of a job.
+    """
+
+    def __init__(self, handle: Optional[int] = None) -> None:
         if handle is None and job.device() != "cpu":
             raise UnsupportedError("on a GPU make the stream by its library, and pass the number of its cudaStream_t")
         self._is_own = handle is None
-        self._handle = _chime.stream_create() if handle is None else int(handle)
-        self._held = _queued.setdefault(self._handle, []) if self._is_own else []
+        made = _chime.stream_create() if handle is None else int(handle)
+        self._handle: Optional[int] = made
+        self._held: List[Any] = _queued.setdefault(made, []) if self._is_own else []
 
     @property
-    def handle(self):
+    def handle(self) -> int:
+        """Its number: a cudaStream_t, or the CPU device's stream. Raises InvalidError if it is closed."""
         if self._handle is None:
             raise InvalidError("this stream is closed")
         return self._handle
 
-    def hold(self, array):
-        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object."""
+    def hold(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object.
+
+          array   what is kept, and returned. Raises nothing
+        """
         self._held.append(array)
         return array
 
-    def synchronize(self):
-        """Waits for the queued work, on the CPU device; a CUDA stream is its library's to wait for."""
+    def synchronize(self) -> None:
+        """Waits for the queued work.
+
+        Raises UnsupportedError for a CUDA stream, which is its library's to wait for, and the error of queued work that has failed.
+        """
         if not self._is_own:
             raise UnsupportedError("this stream is another library's: synchronize it there")
         _chime.stream_synchronize(self.handle)
         self._held.clear()
 
-    def close(self):
+    def close(self) -> None:
+        """Waits for the queued work, and ends an own stream. Raises what synchronize() raises."""
         if self._is_own and self._handle is not None:
             self.synchronize()
             _chime.stream_destroy(self._handle)
             del _queued[self._handle]
         self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, value, trace):
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         if kind is None:
             self.close()

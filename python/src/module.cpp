@@ -28,6 +28,7 @@ void raise_last_error(int status, int pe) {
 
 PYBIND11_MODULE(_chime, module) {
   module.doc() = "Chime's C functions as the package chime calls them; no public names.";
+  module.attr("version") = CHIME_VERSION_TEXT;
   chime_python::bind_job(module);
   chime_python::bind_transfers(module);
   chime_python::bind_words(module);

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import warnings
 
 import numpy as np
 from pes import OnAllPes, main
@@ -53,6 +54,7 @@ class Arrays(OnAllPes):
             self.assert_same([0, 2, 3], a.np)
             self.assertEqual((1, 0), tuple(map(int, a.__dlpack_device__())))
             self.assertFalse(hasattr(a, "__cuda_array_interface__"))
+            del seen
 
     def test_are_not_freed_by_the_collector(self):
         dropped = chime.zeros(1)
@@ -70,6 +72,20 @@ class Arrays(OnAllPes):
         for use in (lambda: a.np, lambda: chime.put(part, np.zeros(2), self.me), lambda: chime.get(np.zeros(2), part, self.me), a.free):
             with self.refused(chime.InvalidError, "free() has freed it"):
                 use()
+
+    def test_are_freed_with_a_warning_while_numpy_shows_them(self):
+        a, b, c = (chime.zeros(3) for _ in range(3))
+        part = a[1:].np[1:]
+        tensor = np.from_dlpack(b)
+        for lent in (a, b):
+            with self.assertWarnsRegex(RuntimeWarning, "views of this symmetric array") as seen:
+                lent.free()
+            self.assertEqual(__file__, seen.filename)
+        del part, tensor
+        c.np[0] = np.asarray(c).sum() + c.at(self.me)[1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            c.free()
 
     def test_of_wrong_sizes_are_refused(self):
         with self.refused(chime.OutOfMemoryError, "heap"):

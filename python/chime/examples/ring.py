@@ -5,7 +5,7 @@ import numpy as np
 import chime
 
 
-def main():
+def main() -> None:
     with chime.init() as job:
         inbox, arrived = chime.zeros(1024), chime.zeros(1, np.uint64)
         mine = 1000.0 * job.my_pe + np.arange(1024)

@@ -1,0 +1,61 @@
+#!/bin/bash
+# wheel_test.sh packed|pip <python> <build folder> <source folder> <scratch folder>: the wheel, packed from the build or built by pip from the sources,
+# is installed to a fresh environment, which is then moved, and runs the ring there.
+set -eu
+way=$1 python=$2 build=$3 source=$4 scratch=$5
+skip() { echo "skipped: $*"; exit 77; }
+has() { "$python" -c "import $1" 2>/dev/null; }
+has ensurepip || skip "$python makes no environments (Debian: python3-venv)"
+has pip || skip "$python has no pip (Debian: python3-pip)"
+rm -rf "$scratch" && mkdir -p "$scratch"
+cd "$scratch"
+unset PYTHONPATH LD_LIBRARY_PATH
+
+case $way in
+  packed) "$python" "$source/python/pack_wheel.py" "$build" dist || exit $? ;;
+  pip)
+    has scikit_build_core && has pybind11 || skip "$python has no scikit-build-core or no pybind11"
+    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist "$source" ;;
+esac
+
+"$python" -m venv --system-site-packages made
+made/bin/python -m pip install -q --no-index --no-deps dist/chime_pgas-*.whl
+mv made moved
+PATH=$scratch/moved/bin:$PATH
+
+fail() { echo "$*"; exit 1; }
+version=$(python -c 'import importlib.metadata; print(importlib.metadata.version("chime-pgas"))')
+[ "$(python -c 'import chime; print(chime.__version__)')" = "$version" ] || fail "chime.__version__ is not the wheel's version $version"
+for tool in chime-run chime-info chime-doctor; do
+  [ "$(command -v $tool)" = "$scratch/moved/bin/$tool" ] || fail "the wheel brings no $tool: $(command -v $tool)"
+done
+for tool in chime-info chime-doctor; do
+  [ "$($tool --version)" = "$tool $version" ] || fail "$tool --version prints '$($tool --version)', and the wheel is $version"
+done
+
+ring() { timeout 60 "$@" python -m chime.examples.ring; }
+ring chime-run -n 4 >ring.txt || fail "the ring has failed: $(cat ring.txt)"
+grep -q 'PE 3 of 4: got 2000 to 3023 from PE 2' ring.txt || fail "the ring has said: $(cat ring.txt)"
+if command -v mpirun >/dev/null; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  ring mpirun --oversubscribe --bind-to none -n 2 >mpi.txt || fail "the ring under mpirun has failed: $(cat mpi.txt)"
+  grep -q 'PE 1 of 2: got 0 to 1023 from PE 0' mpi.txt || fail "the ring under mpirun has said: $(cat mpi.txt)"
+fi
+
+# Everything of Chime's that the process has loaded, and every folder that a file of the wheel names for its libraries.
+python - "$scratch/moved" "$build" "$source" <<'END'
+import pathlib, subprocess, sys
+import chime
+home, *others = sys.argv[1:]
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if "chime" in line.split()[-1]}
+assert any("libchime.so" in name for name in loaded), loaded
+outside = [name for name in loaded if not name.startswith(home)]
+assert not outside, f"loaded from outside the environment: {outside}"
+package = pathlib.Path(chime.__file__).parent
+binaries = [*package.rglob("*.so*"), *(pathlib.Path(home, "bin", tool) for tool in ("chime-run", "chime-info", "chime-doctor"))]
+for file in binaries:
+    dynamic = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
+    for line in dynamic.splitlines():
+        assert "PATH)" not in line or not any(other in line for other in others), f"{file}: {line}"
+END
+echo "the wheel of $version runs: $(ls dist)"

@@ -1,0 +1,28 @@
+# The content of the wheel: the component `python`, which pyproject.toml's back end installs, or target python_wheel without it. In the package lie
+# lib/ and the extension that finds it there, and the tools become programs of the environment. Nothing else of Chime's need be installed.
+set(python_component COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
+  PATTERN __pycache__ EXCLUDE)
+install(TARGETS chime_python LIBRARY DESTINATION chime ${python_component})
+
+# A wheel holds no links: of the library's names it has the one that programs load.
+set(loaded_name lib/libchime.so.${PROJECT_VERSION_MAJOR})
+install(TARGETS chime LIBRARY DESTINATION chime/lib NAMELINK_SKIP ${python_component})
+install(CODE "set(package \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/chime\")
+  file(RENAME \"\${package}/lib/$<TARGET_FILE_NAME:chime>\" \"\${package}/${loaded_name}\")" ${python_component})
+if(TARGET chime_mpi)
+  install(TARGETS chime_mpi LIBRARY DESTINATION chime/lib ${python_component})
+endif()
+
+set(python_tools chime-run chime-info chime-doctor)
+set(python_programs chime_pgas-${PROJECT_VERSION}.data/scripts)
+if(SKBUILD)
+  set(python_programs ${SKBUILD_SCRIPTS_DIR})
+endif()
+install(TARGETS ${python_tools} RUNTIME DESTINATION ${python_programs} ${python_component})
+
+add_custom_target(python_wheel_files DEPENDS chime_python ${python_tools})
+
+# The same wheel without scikit-build-core, which Debian 12 lacks: <build>/python/wheel/*.whl.
+add_custom_target(python_wheel COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pack_wheel.py ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/wheel
+  DEPENDS python_wheel_files VERBATIM)

@@ -1,7 +1,7 @@
 # The content of the wheel: the component `python`, which pyproject.toml's back end installs, or target python_wheel without it. In the package lie
 # lib/ and the extension that finds it there, and the tools become programs of the environment. Nothing else of Chime's need be installed.
 set(python_component COMPONENT python EXCLUDE_FROM_ALL)
-install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
+install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
   PATTERN __pycache__ EXCLUDE)
 install(TARGETS chime_python LIBRARY DESTINATION chime ${python_component})
 
@@ -13,6 +13,16 @@ install(CODE "set(package \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/chime\")
 if(TARGET chime_mpi)
   install(TARGETS chime_mpi LIBRARY DESTINATION chime/lib ${python_component})
 endif()
+
+# chime.kernel compiles with these.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION chime/include ${python_component} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/ DESTINATION chime/include/chime/device ${python_component} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+set(cuda null)
+if(CHIME_CUDA)
+  set(cuda "\"nvcc\"")
+endif()
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "{\"include\": [\"include\"], \"library\": \"${loaded_name}\", \"cuda\": ${cuda}}\n")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json DESTINATION chime RENAME kernel_paths.json ${python_component})
 
 set(python_tools chime-run chime-info chime-doctor)
 set(python_programs chime_pgas-${PROJECT_VERSION}.data/scripts)

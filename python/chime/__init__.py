@@ -1,4 +1,4 @@
-"""Chime's host API for Python: symmetric arrays, put and get, signals, atomics, teams, collectives, streams.
+"""Chime's host API for Python: symmetric arrays, put and get, signals, atomics, teams, collectives, streams, kernels.
 
     import chime
 
@@ -13,9 +13,10 @@ Failed calls raise chime.Error, which has status, pe and text.
 
 from ._chime import version as __version__
 from .array import SIGNAL_ADD, SIGNAL_SET, Array, empty, fence, get, put, put_signal, quiet, zeros
-from .errors import (AbortedError, Error, InvalidError, LaunchError, MismatchError, NetworkError, NotInitializedError, OutOfMemoryError,
+from .errors import (AbortedError, CompileError, Error, InvalidError, LaunchError, MismatchError, NetworkError, NotInitializedError, OutOfMemoryError,
                      PeerDeadError, SystemRefusedError, TimeoutError, UnreachableError, UnsupportedError)
 from .job import Job, device, finalize, global_exit, init, is_initialized, my_pe, n_pes, node_my_pe, node_n_pes, pe_status, unique_id
+from .kernels import Kernel, Launch, kernel
 from .stream import Stream
 from .team import NODE, SAME_MYPE_NODE, SHARED, WORLD, Team, barrier, sync
 from .words import (atomic_add, atomic_and, atomic_compare_swap, atomic_fetch, atomic_fetch_add, atomic_fetch_and, atomic_fetch_inc,
@@ -23,10 +24,10 @@ from .words import (atomic_add, atomic_and, atomic_compare_swap, atomic_fetch, a
                     signal_wait, test, wait)
 
 __all__ = [
-    "SIGNAL_ADD", "SIGNAL_SET", "Array", "empty", "fence", "get", "put", "put_signal", "quiet", "zeros", "AbortedError", "Error", "InvalidError",
+    "SIGNAL_ADD", "SIGNAL_SET", "Array", "empty", "fence", "get", "put", "put_signal", "quiet", "zeros", "AbortedError", "CompileError", "Error", "InvalidError",
     "LaunchError", "MismatchError", "NetworkError", "NotInitializedError", "OutOfMemoryError", "PeerDeadError", "SystemRefusedError",
     "TimeoutError", "UnreachableError", "UnsupportedError", "Job", "device", "finalize", "global_exit", "init", "is_initialized", "my_pe",
-    "n_pes", "node_my_pe", "node_n_pes", "pe_status", "unique_id", "Stream", "NODE", "SAME_MYPE_NODE", "SHARED", "WORLD", "Team", "barrier",
+    "n_pes", "node_my_pe", "node_n_pes", "pe_status", "unique_id", "Kernel", "Launch", "kernel", "Stream", "NODE", "SAME_MYPE_NODE", "SHARED", "WORLD", "Team", "barrier",
     "sync", "atomic_add", "atomic_and", "atomic_compare_swap", "atomic_fetch", "atomic_fetch_add", "atomic_fetch_and", "atomic_fetch_inc",
     "atomic_fetch_or", "atomic_fetch_xor", "atomic_inc", "atomic_or", "atomic_set", "atomic_swap", "atomic_xor", "signal_fetch", "signal_op",
     "signal_wait", "test", "wait",

@@ -139,8 +139,8 @@ class Array:
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
         self.np[key] = value
 
-    def __array__(self, dtype: DTypeLike = None) -> NDArray[Any]:
-        return np.asarray(self.np, dtype=dtype)
+    def __array__(self, dtype: DTypeLike = None, copy: Optional[bool] = None) -> NDArray[Any]:
+        return np.array(self.np, dtype=dtype) if copy else np.asarray(self.np, dtype=dtype)
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

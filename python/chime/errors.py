@@ -24,6 +24,10 @@ class InvalidError(Error, ValueError):
     status = 1
 
 
+class CompileError(InvalidError):
+    """A kernel's text that does not compile: `text` has the compiler's words."""
+
+
 class NotInitializedError(Error):
     """A call before init or after finalize."""
 

@@ -1,0 +1,272 @@
+"""Kernels from their text: compiled for the job's device, kept in a cache, launched with Arrays and numbers."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import operator
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _chime, errors, job
+from .array import Array, local, native
+from .errors import CompileError, InvalidError, NotInitializedError, SystemRefusedError, UnsupportedError
+from .stream import Stream
+
+_HERE = pathlib.Path(__file__).absolute().parent  # of the link in a build folder
+_ROOM = 1024  # bytes of a failure's reason
+
+
+class _Request(ctypes.Structure):
+    """kernel_launch.hpp's."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared_bytes", ctypes.c_size_t),
+        ("stream", ctypes.c_void_p),
+        ("is_collective", ctypes.c_int),
+        ("arguments", ctypes.POINTER(ctypes.c_void_p)),
+        ("why", ctypes.c_char_p),
+        ("room", ctypes.c_size_t),
+    ]
+
+
+# ---- Compiling ----------------------------------------------------------------------------------
+
+
+def _host_compiler() -> str:
+    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
+        if shutil.which(name):
+            return name
+    raise UnsupportedError("there is no C++ compiler for the kernel: install g++ 12 or newer, or name one by compiler= or CXX")
+
+
+def _command(compiler: Optional[str], flags: Sequence[str]) -> Tuple[List[str], str]:
+    """The compiler with its options, and the ending of its sources."""
+    build = json.loads((_HERE / "kernel_paths.json").read_text())
+    include = [f"-I{_HERE / folder}" for folder in (*build["include"], ".")]
+    library = _HERE / build["library"]
+    linked = [f"-L{library.parent}", f"-l:{library.name}"]
+    if job.device() == "cpu":
+        options = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *include, *flags]
+        return [compiler or _host_compiler(), *options, *linked], ".cpp"
+    found = compiler or build["cuda"]
+    if not found:
+        raise UnsupportedError("this Chime was built without CUDA and without the softgpu: it compiles kernels for the CPU device alone (CHIME_DEVICE=cpu)")
+    if pathlib.Path(found).name == "chime-cc":  # which finds Chime itself
+        return [found, "-O2", "-shared", f"-I{_HERE}", *flags], ".cu"
+    architecture = [] if any("arch" in flag or "gencode" in flag for flag in flags) else ["-arch=native"]
+    options = ["-std=c++20", "-O2", "-shared", "-Xcompiler=-fPIC", "-Xcompiler=-fvisibility=hidden", *architecture, *include, *flags]
+    return [found, *options, linked[0], f"-Xlinker={linked[1]}"], ".cu"
+
+
+def _whole_text(source: str, name: str) -> str:
+    return f'#include <chime/chime.h>\n#line 1 "{name}"\n{source}\n#line 1 "chime.kernel"\n#include <kernel_launch.hpp>\nCHIME_PYTHON_KERNEL({name})\n'
+
+
+def _cache() -> pathlib.Path:
+    folder = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "chime" / "kernels"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemRefusedError(f"compiled kernels are kept in {folder}, which cannot be made: {error.strerror}. XDG_CACHE_HOME names another place") from None
+    return folder
+
+
+def _key(text: str, command: Sequence[str]) -> str:
+    """Changes with all that the result depends on: also the compiler's version, and this library, which is built with its headers."""
+    try:
+        version = subprocess.run([command[0], "--version"], capture_output=True, text=True).stdout
+    except OSError as error:
+        raise UnsupportedError(f"the compiler {command[0]} does not start: {error.strerror}; install it, or name another by compiler=") from None
+    library = os.stat(_HERE / json.loads((_HERE / "kernel_paths.json").read_text())["library"])
+    header = (_HERE / "kernel_launch.hpp").read_text()
+    parts = (text, header, *command, version, _chime.version, str(library.st_mtime_ns), str(library.st_size))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _compile(text: str, name: str, command: Sequence[str], ending: str) -> pathlib.Path:
+    """The library with this kernel: from the cache, or compiled by the one of several PEs that comes first."""
+    stem = _cache() / _key(text, command)
+    library, lock = stem.with_suffix(".so"), stem.with_suffix(".lock")
+    if library.exists():
+        return library
+    with lock.open("w") as held, tempfile.TemporaryDirectory(dir=stem.parent) as scratch:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not library.exists():
+            source, made = pathlib.Path(scratch, "kernel" + ending), pathlib.Path(scratch, "kernel.so")
+            source.write_text(text)
+            # The libraries stand behind what needs them.
+            done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
+            made.replace(library)
+        lock.unlink(missing_ok=True)
+    return library
+
+
+# ---- Arguments ----------------------------------------------------------------------------------
+
+
+def _pointer(value: Any, parameter: str, which: str) -> Tuple[int, Any]:
+    """The address, and what must stay while the kernel may use it."""
+    if value is None or isinstance(value, (int, np.integer)):
+        return int(value or 0), None
+    if isinstance(value, Array):
+        memory = value.live
+    elif job.device() == "cpu" or getattr(value, "__cuda_array_interface__", None):
+        memory = local(value, which, writable="const" not in parameter)
+    else:
+        raise InvalidError(f"the {which} lies in the CPU's memory, which a GPU's kernel does not take: pass an Array or a GPU's tensor")
+    if not memory.flags.c_contiguous:
+        raise InvalidError(f"the {which} has strides {memory.strides}: pass a contiguous array, or its address as a number")
+    native(memory.dtype)
+    wanted = parameter[1:].split()[0]
+    if wanted[0] == "v" or wanted == memory.dtype.str[1:] or (wanted[0] == "x" and int(wanted[1:]) == memory.dtype.itemsize):
+        return _chime.address(memory), memory
+    raise InvalidError(f"the {which} has elements of type {memory.dtype}, and the kernel's parameter points to {wanted}")
+
+
+def _number(value: Any, parameter: str, which: str) -> bytes:
+    if parameter[0] == "x":
+        record = np.asarray(value)
+        if record.nbytes != int(parameter[1:]):
+            raise InvalidError(f"the {which} has {record.nbytes} bytes, and the kernel's parameter {parameter[1:]}")
+        return record.tobytes()
+    dtype = np.dtype(parameter)
+    convert: Any = {"i": operator.index, "u": operator.index, "b": bool, "f": float}[dtype.kind]
+    try:
+        number = convert(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidError(f"the {which} is {value!r}, and the kernel's parameter a number of type {dtype}") from None
+    if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        raise InvalidError(f"the {which} is {number}, which the kernel's parameter of type {dtype} does not hold")
+    return np.array(number, dtype).tobytes()
+
+
+def _three(extent: Union[int, Sequence[int]], what: str) -> Tuple[int, int, int]:
+    numbers = (extent,) if isinstance(extent, (int, np.integer)) else tuple(extent)
+    if not 1 <= len(numbers) <= 3 or not all(0 < int(number) < 1 << 32 for number in numbers):
+        raise InvalidError(f"the {what} is {extent!r}; it has one to three numbers, each at least 1")
+    x, y, z = (*map(int, numbers), 1, 1)[:3]
+    return x, y, z
+
+
+# ---- Kernels ------------------------------------------------------------------------------------
+
+
+class Kernel:
+    """A compiled kernel, made by kernel(). kernel[grid, block](arguments...) launches it; kernel[grid, block, shared_bytes] with dynamic shared memory."""
+
+    def __init__(self, name: str, library: pathlib.Path) -> None:
+        self._name, self._library = name, ctypes.CDLL(str(library))
+        self._library.chime_python_parameters.restype = ctypes.c_char_p
+        self._parameters: List[str] = self._library.chime_python_parameters().decode().split(",")[:-1]
+
+    @property
+    def name(self) -> str:
+        """As it was given to kernel()."""
+        return self._name
+
+    @property
+    def parameters(self) -> List[str]:
+        """Their types as numpy spells them; those of pointers begin with `*`."""
+        return list(self._parameters)
+
+    def __getitem__(self, config: Tuple[Any, ...]) -> Launch:
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 3:
+            raise InvalidError("a kernel is launched by kernel[grid, block](...) or kernel[grid, block, shared_bytes](...)")
+        return Launch(self, config)
+
+    def __repr__(self) -> str:
+        return f"chime.Kernel({self._name}, parameters={', '.join(self._parameters)})"
+
+
+class Launch:
+    """A kernel with its grid: kernel[grid, block]."""
+
+    def __init__(self, kernel: Kernel, config: Tuple[Any, ...]) -> None:
+        self._kernel = kernel
+        self._grid, self._block = _three(config[0], "grid"), _three(config[1], "block")
+        self._shared_bytes = int(config[2]) if len(config) == 3 else 0
+        if self._shared_bytes < 0:
+            raise InvalidError(f"there are no {self._shared_bytes} bytes of shared memory")
+
+    def __call__(self, *arguments: Any, stream: Optional[Stream] = None, collective: bool = False) -> None:
+        """Launches the kernel, and without a stream waits for it.
+
+          arguments   for pointers Arrays, numpy arrays (on the CPU device), tensors, addresses as numbers, or None; and numbers. Element types are checked
+          stream      queues the kernel there, and returns
+          collective  PEs may wait for each other in the kernel: all its blocks run at once. Every PE launches it
+
+        Raises InvalidError for arguments that do not fit, LaunchError if the device cannot run such a grid, and the error of a kernel that has failed.
+        """
+        if not job.is_initialized():
+            raise NotInitializedError("this process is no PE: call chime.init() first")
+        held, values = self._converted(arguments)
+        why = ctypes.create_string_buffer(_ROOM)
+        pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
+        request = _Request((ctypes.c_uint * 3)(*self._grid), (ctypes.c_uint * 3)(*self._block), self._shared_bytes,
+                           None if stream is None else stream.handle, collective, pointers, ctypes.cast(why, ctypes.c_char_p), _ROOM)
+        status = self._kernel._library.chime_python_launch(ctypes.byref(request))
+        if status != 0:
+            raise errors.error(status, -1, f"the kernel {self._kernel.name}: {why.value.decode(errors='replace')}")
+        if stream is None:
+            _chime.fence()  # raises what the kernel has met
+        else:
+            for memory in held:
+                stream.hold(memory)
+
+    def _converted(self, arguments: Tuple[Any, ...]) -> Tuple[List[Any], List[Any]]:
+        """What must stay, and the bytes of each argument."""
+        wanted, name = self._kernel._parameters, self._kernel.name
+        if len(arguments) != len(wanted):
+            raise InvalidError(f"the kernel {name} takes {len(wanted)} arguments ({', '.join(wanted)}), not {len(arguments)}")
+        held, values = [], []
+        for number, (value, parameter) in enumerate(zip(arguments, wanted), start=1):
+            which = f"argument {number} of {name}"
+            if parameter[0] == "*":
+                address, memory = _pointer(value, parameter, which)
+                content = address.to_bytes(8, "little")
+                held += [] if memory is None else [memory]
+            else:
+                content = _number(value, parameter, which)
+            values.append(ctypes.create_string_buffer(content, len(content)))
+        return held, values
+
+
+def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optional[str] = None) -> Kernel:
+    """A kernel from its text, compiled for the job's device: for the CPU device by a C++ compiler, for a GPU by nvcc, for the softgpu by chime-cc.
+
+        shift = chime.kernel('''
+          CHIME_KERNEL void shift(float* inbox, const float* mine, int n, int right) {
+            chimex_float_put_block(inbox, mine, n, right);
+          }''', "shift")
+        shift[1, 64](inbox, mine, mine.size, right)
+
+      source    C++20 in Chime's words, which are for every device, or in CUDA's for GPUs and the softgpu; <chime/chime.h> is included
+      name      the function's: `shift`, `mine::shift`, `scale<float>`
+      flags     more options of the compiler: -I, -D, -O0 -g
+      compiler  another one. Of a GPU's it is nvcc, or called chime-cc
+
+    Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, options, compiler and version of Chime. PEs of a machine compile a kernel once.
+
+    Raises CompileError with the compiler's words, UnsupportedError where there is no compiler, SystemRefusedError where the cache cannot be written,
+    NotInitializedError outside of a job.
+    """
+    if not job.is_initialized():
+        raise NotInitializedError("a kernel is compiled for the device of a job: call chime.init() first")
+    if not re.fullmatch(r"[A-Za-z_][\w:<>, ]*", name):
+        raise InvalidError(f"{name!r} is no kernel's name: it may be like scale, mine::scale or scale<float>")
+    command, ending = _command(compiler, flags)
+    return Kernel(name, _compile(_whole_text(source, name), name, command, ending))

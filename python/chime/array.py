@@ -80,7 +80,7 @@ class Array:
 
     @property
     def np(self) -> NDArray[Any]:
-        """This PE's elements as a numpy array, without a copy. It must not be used after free(), which warns of it, and finalize().
+        """This PE's elements as a numpy array, without a copy. It must not be used after free(), and finalize().
 
         Raises InvalidError if it is freed, UnsupportedError where the memory is a GPU's.
         """
@@ -195,7 +195,8 @@ class Array:
     def free(self) -> None:
         """Frees the whole allocation, also that of a part. Collective: every PE calls it, in the same order.
 
-        Arrays of it refuse afterwards. Views by numpy or DLPack do not: a RuntimeWarning says so if this PE still has some.
+        Arrays of it refuse afterwards. Views by numpy or DLPack do not: a ResourceWarning (python -X dev shows it) says so
+        if this PE still has some.
 
         Raises InvalidError if it is freed already, TimeoutError if a PE does not come in CHIME_TIMEOUT.
         """
@@ -207,7 +208,7 @@ class Array:
             raise InvalidError(f"this symmetric array is no more: {self._block.reason}")
         if self._block.is_lent():
             warnings.warn("numpy or DLPack views of this symmetric array are still in use, and must not be: free() frees their memory. "
-                          "Drop them before", RuntimeWarning, stacklevel)
+                          "Drop them before", ResourceWarning, stacklevel)
         self._block.end("free() has freed it")
         _chime.free(address)
 
@@ -275,6 +276,8 @@ def native(dtype: np.dtype[Any]) -> None:
 
 def symmetric(array: Array, name: str) -> NDArray[Any]:
     """The memory of an Array; raises for anything else."""
+    if type(array) is Array and array._block.address is not None:  # what a put takes, at once
+        return array._view
     if type(array) is not Array:
         raise InvalidError(f"the {name} is no symmetric array but a {type(array).__name__}: make it by chime.zeros() or chime.empty()")
     return array.live
@@ -283,7 +286,7 @@ def symmetric(array: Array, name: str) -> NDArray[Any]:
 def local(array: Any, name: str, writable: bool = False) -> NDArray[Any]:
     """The memory of an Array, a numpy array, or anything that shows one without a copy (a tensor)."""
     if type(array) is Array:
-        return array.live
+        return symmetric(array, name)
     if type(array) is not np.ndarray:
         interface = getattr(array, "__cuda_array_interface__", None) if job.device() == "cuda" else None
         if interface:
@@ -310,14 +313,18 @@ def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[St
     Raises InvalidError for shapes, types, strides or a PE that do not fit, PeerDeadError if the PE has died.
     """
     to = symmetric(dst, "destination")
-    if np.isscalar(src):
-        src = np.full(to.shape, src, to.dtype)
-    elif isinstance(src, (list, tuple)):
-        src = np.array(src, to.dtype)
-    if stream is None:
-        _chime.put(to, local(src, "source"), pe, nbi)
+    if type(src) is np.ndarray:
+        source = src
+    elif type(src) is Array:
+        source = symmetric(src, "source")
+    elif np.isscalar(src):
+        source = np.full(to.shape, src, to.dtype)
     else:
-        _chime.put_on_stream(to, stream.hold(local(src, "source")), pe, nbi, stream.handle)
+        source = np.array(src, to.dtype) if isinstance(src, (list, tuple)) else local(src, "source")
+    if stream is None:
+        _chime.put(to, source, pe, nbi)
+    else:
+        _chime.put_on_stream(to, stream.hold(source), pe, nbi, stream.handle)
 
 
 def get(dst: Any, src: Array, pe: int, *, nbi: bool = False, stream: Optional[Stream] = None) -> None:

@@ -43,7 +43,10 @@ def check_class(name, kind):
 
 
 def says():
+    for name in chime.__all__:
+        wanted(hasattr(chime, name), f"there is no {name}, which __all__ names")
     shown = {name for name, value in vars(chime).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    shown |= {"Kernel", "Launch", "kernel"}  # imported when they are named
     wanted(shown == set(chime.__all__), f"__all__ and the package differ in {sorted(shown ^ set(chime.__all__))}")
     for name in chime.__all__:
         value = getattr(chime, name)

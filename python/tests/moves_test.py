@@ -78,7 +78,7 @@ class Arrays(OnAllPes):
         part = a[1:].np[1:]
         tensor = np.from_dlpack(b)
         for lent in (a, b):
-            with self.assertWarnsRegex(RuntimeWarning, "views of this symmetric array") as seen:
+            with self.assertWarnsRegex(ResourceWarning, "views of this symmetric array") as seen:
                 lent.free()
             self.assertEqual(__file__, seen.filename)
         del part, tensor
@@ -109,6 +109,7 @@ class Arrays(OnAllPes):
             else:
                 self.assert_same([self.right] * 2, there)
             self.assert_same([self.me] * 2, a.at(self.me))
+            del there
             chime.barrier()
 
 

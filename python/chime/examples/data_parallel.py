@@ -58,6 +58,14 @@ class Bucket:
             begin = end
         return parts
 
+    def fill(self, memory: Any, gradients: List[Any]) -> None:
+        for part, gradient in zip(self.parts(memory).values(), gradients):
+            part[...] = gradient
+
+    def descend(self, parameters: Parameters) -> None:
+        for name, gradient in self.parts(self.sums.np).items():
+            parameters[name] = parameters[name] - RATE * gradient
+
     def free(self) -> None:
         self.mine.free()
         self.sums.free()
@@ -97,13 +105,11 @@ def train(gradients: Gradients, memory_of: Callable[[chime.Array], Any], seed: i
         for step in range(steps):
             x, y = batch_of(seed, step, batch)
             for bucket, values in zip(buckets, gradients(parameters, x[share], y[share], batch)):
-                for part, value in zip(bucket.parts(memory_of(bucket.mine)).values(), values):
-                    part[...] = value
+                bucket.fill(memory_of(bucket.mine), values)
                 chime.WORLD.reduce(bucket.sums, bucket.mine, stream=stream)  # while the next bucket is computed
             stream.synchronize()
             for bucket in buckets:
-                for name, gradient in bucket.parts(bucket.sums.np).items():
-                    parameters[name] = parameters[name] - RATE * gradient
+                bucket.descend(parameters)
     for bucket in buckets:
         bucket.free()
     return parameters

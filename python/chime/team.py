@@ -107,7 +107,10 @@ class Team:
 
         Raises InvalidError for another lane.
         """
-        return Team(_chime.team_lane(self._live(), lane))
+        handle = _chime.team_lane(self._live(), lane)
+        if handle < 0:
+            raise InvalidError(f"the team has no lane {lane}: its lanes are 0 to CHIME_TEAM_LANES - 1")
+        return Team(handle)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team:
         """A team of members at equal distances. Collective over this team, like all splits; what is no member gets a team that it is none of.
@@ -140,9 +143,9 @@ class Team:
         return Team(_chime.team_split_list(self._live(), list(ranks)), True)
 
     def shrink(self) -> Team:
-        """A team of the members that live. Collective over those.
+        """A team of the members that live: for jobs that go on after a PE has died (CHIME_ON_PEER_FAILURE=report). Collective over those.
 
-        Raises UnsupportedError without CHIME_ON_PEER_FAILURE=report.
+        Raises AbortedError if the job ends instead, OutOfMemoryError if there are too many teams.
         """
         return Team(_chime.team_shrink(self._live()), True)
 
@@ -151,8 +154,10 @@ class Team:
 
         Raises InvalidError for a team that no split has made.
         """
-        handle, self.handle = self._live(), -1
-        _chime.team_destroy(handle)
+        if not self._is_made:
+            raise InvalidError("only a team that a split has made is destroyed; this one lasts as long as its job, or as the team that it is a lane of")
+        _chime.team_destroy(self._live())
+        self.handle = -1
 
     def barrier(self, *, timeout: Optional[float] = None, stream: Optional[Stream] = None) -> None:
         """Completes what this PE has sent, and waits for all members.

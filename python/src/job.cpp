@@ -111,16 +111,19 @@ void bind_teams(py::module_& module) {
   });
   module.def("team_destroy", [](int team) { run(kNoPe, [=] { chime_team_destroy(team); }); });
   module.def("team_my_pe", [](int team) {
-    require_pe();
-    return chime_host_team_my_pe(team);
+    int pe = kNoPe;
+    run(kNoPe, [&] { pe = chime_host_team_my_pe(team); });
+    return pe;
   });
   module.def("team_n_pes", [](int team) {
-    require_pe();
-    return chime_host_team_n_pes(team);
+    int n = kNoPe;
+    run(kNoPe, [&] { n = chime_host_team_n_pes(team); });
+    return n;
   });
   module.def("team_translate", [](int team, int pe, int other) {
-    require_pe();
-    return chime_host_team_translate_pe(team, pe, other);
+    int there = kNoPe;
+    run(kNoPe, [&] { there = chime_host_team_translate_pe(team, pe, other); });
+    return there;
   });
   module.def("team_lane", [](int team, int lane) {
     int handle = CHIME_TEAM_INVALID;

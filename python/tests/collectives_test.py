@@ -36,10 +36,19 @@ class Teams(OnAllPes):
                 lane.barrier()
             team.barrier()
         chime.WORLD.lane(1).barrier()
-        with self.refused(chime.Error):
-            chime.WORLD.lane(1000).barrier()
+        for lane in (1000, -1):
+            with self.refused(chime.InvalidError, f"no lane {lane}"):
+                chime.WORLD.lane(lane)
 
-    def test_that_nobody_can_make_are_refused(self):
+    def test_that_nobody_can_make_or_destroy_are_refused(self):
+        with self.refused(chime.InvalidError, "split"):
+            chime.WORLD.destroy()
+        with self.refused(chime.InvalidError, "no team 99"):
+            chime.Team(99).n_pes
+        with self.refused(chime.InvalidError, "at least one PE"):
+            chime.WORLD.split_2d(0)
+        with self.refused(chime.InvalidError):
+            chime.WORLD.split_list([0, 0])
         with self.refused(chime.Error):
             chime.WORLD.split_strided(0, 1, self.n + 1)
         chime.barrier()

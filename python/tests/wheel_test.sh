@@ -14,7 +14,7 @@ unset PYTHONPATH LD_LIBRARY_PATH
 case $way in
   packed) "$python" "$source/python/pack_wheel.py" "$build" dist || exit $? ;;
   pip)
-    has scikit_build_core && has pybind11 || skip "$python has no scikit-build-core or no pybind11"
+    has scikit_build_core || skip "$python has no scikit-build-core (Debian 13: python3-scikit-build-core)"
     "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist "$source" ;;
 esac
 

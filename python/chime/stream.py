@@ -56,6 +56,8 @@ class Stream:
             raise UnsupportedError("this stream is another library's: synchronize it there")
         _chime.stream_synchronize(self.handle)
         self._held.clear()
+        if _chime.is_initialized():
+            _chime.fence()  # raises what kernels have met
 
     def close(self) -> None:
         """Waits for the queued work, and ends an own stream. Raises what synchronize() raises."""

@@ -96,6 +96,10 @@ class Kernels(OnAllPes):
         with chime.zeros(1, np.int32) as word:
             with self.refused(chime.InvalidError, f"PE {self.n + 7}"):
                 lose[1, 1](word)
+            with chime.Stream() as stream:
+                lose[1, 1](word, stream=stream)
+                with self.refused(chime.InvalidError, f"PE {self.n + 7}"):
+                    stream.synchronize()
             chime.barrier()  # that error is told
 
 

@@ -15,7 +15,7 @@ try:
     import pyproject_metadata
     import wheel.cli.pack  # noqa: F401
 except ImportError as error:
-    print(f"skipped: {error.name} is not installed (Debian: python3-pyproject-metadata, python3-wheel)", file=sys.stderr)
+    print(f"{error.name} is not installed (Debian: python3-pyproject-metadata, python3-wheel)", file=sys.stderr)
     sys.exit(77)
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent

@@ -101,17 +101,20 @@ def _compile(text: str, name: str, command: Sequence[str], ending: str) -> pathl
     library, lock = stem.with_suffix(".so"), stem.with_suffix(".lock")
     if library.exists():
         return library
-    with lock.open("w") as held, tempfile.TemporaryDirectory(dir=stem.parent) as scratch:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        if not library.exists():
-            source, made = pathlib.Path(scratch, "kernel" + ending), pathlib.Path(scratch, "kernel.so")
-            source.write_text(text)
-            # The libraries stand behind what needs them.
-            done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
-            if done.returncode != 0:
-                raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
-            made.replace(library)
-        lock.unlink(missing_ok=True)
+    try:
+        with lock.open("w") as held, tempfile.TemporaryDirectory(dir=stem.parent) as scratch:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            if not library.exists():
+                source, made = pathlib.Path(scratch, "kernel" + ending), pathlib.Path(scratch, "kernel.so")
+                source.write_text(text)
+                # The libraries stand behind what needs them.
+                done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
+                if done.returncode != 0:
+                    raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
+                made.replace(library)
+            lock.unlink(missing_ok=True)
+    except OSError as error:
+        raise SystemRefusedError(f"the compiled kernel cannot be kept in {stem.parent}: {error}. XDG_CACHE_HOME names another place") from None
     return library
 
 
@@ -269,4 +272,8 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
     if not re.fullmatch(r"[A-Za-z_][\w:<>, ]*", name):
         raise InvalidError(f"{name!r} is no kernel's name: it may be like scale, mine::scale or scale<float>")
     command, ending = _command(compiler, flags)
-    return Kernel(name, _compile(_whole_text(source, name), name, command, ending))
+    library = _compile(_whole_text(source, name), name, command, ending)
+    try:
+        return Kernel(name, library)
+    except OSError as error:  # the dynamic linker's: a function that is nowhere
+        raise CompileError(f"the kernel {name} does not load: {error}") from None

@@ -19,6 +19,8 @@ class Kernels(OnAllPes):
         self.assertEqual(1, refusal.error.status)
         with self.refused(chime.CompileError, "elsewhere"):
             chime.kernel(ADD, "elsewhere", flags=NO_CODE)
+        with self.refused(chime.CompileError, "does not load", "nowhere"):
+            chime.kernel("int nowhere(int);\nCHIME_KERNEL void lost(int* a) { *a = nowhere(1); }", "lost", flags=("-O0",))
         with self.refused(chime.InvalidError, "kernel's name"):
             chime.kernel(ADD, "add); system(")
         with self.refused(chime.UnsupportedError, "does not start"):

@@ -31,7 +31,7 @@ include(ChimeNvshmem)
 # One name for all targets that are installed. An install that finds one missing says so before it copies anything.
 add_custom_target(installed)
 set(missing_tests "")
-set(installed_targets chime chime-run chime-info chime-doctor chime_mpi nvshmem_device softnic softnic-run softnic-trace)
+set(installed_targets chime chime-run chime-info chime-doctor chime-trace chime_mpi nvshmem_device softnic softnic-run softnic-trace)
 if(CHIME_SOFTGPU)
   list(APPEND installed_targets softgpu)
 endif()

@@ -8,6 +8,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/check.cuh"
 #include "chime/device/exec/exec.cuh"
+#include "chime/device/exec/timeline.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/order.cuh"
@@ -30,6 +31,11 @@ template <class F>
 CHIME_DEVICE bool go_with_signal(const Context& ctx, const SignalUpdate& signal, int pe, F f) {
   return signal_op_exists(signal.op) &&
          go(ctx, traffic_of(signal.op), target_word(signal.word), pe, f);
+}
+
+CHIME_DEVICE abi::TracedWork work_of(Operation operation, const SignalUpdate& signal, int pe,
+                                     std::size_t bytes) {
+  return {operation, pe, signal.word, bytes, signal.value, static_cast<int>(signal.op)};
 }
 
 // No path leads to the signal.
@@ -55,6 +61,8 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
   if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
+  [[maybe_unused]] const exec::Traced traced =
+      trace(ctx, g, work_of(operation, signal, pe, put.bytes));
   if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
         if (put.bytes != 0) {
           if (!is_in_unchecked_heap(ctx, data) && !may_touch_too(ctx, data, pe, path.kIsMapped)) {
@@ -102,6 +110,8 @@ CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, cons
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
 // that announces data.
 CHIME_DEVICE void signal_op(const Context& ctx, const SignalUpdate& signal, int pe) {
+  [[maybe_unused]] const exec::Traced traced =
+      detail::trace(ctx, Thread{}, detail::work_of(Operation::kSignalOp, signal, pe, 0));
   if (!detail::go_with_signal(ctx, signal, pe, [&](const auto& path) { path.signal(signal); })) {
     detail::fail_signal(ctx, signal, pe, Operation::kSignalOp);
   }

@@ -15,6 +15,7 @@
 #include "chime/device/check.cuh"
 #include "chime/device/compare.cuh"
 #include "chime/device/exec/exec.cuh"
+#include "chime/device/exec/timeline.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/ops.cuh"
@@ -29,6 +30,7 @@ namespace chime {
 // completed. A job without channels skips the channels' fence, which would cost more than that of
 // the stores.
 CHIME_DEVICE void fence(const Context& ctx) {
+  [[maybe_unused]] const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kFence});
   if (detail::has_channels(ctx)) {
     channel::fence(ctx);
   } else {
@@ -40,6 +42,7 @@ CHIME_DEVICE void fence(const Context& ctx) {
 // Completes these operations: the data of puts is at the peers, that of nbi gets is here. On the
 // host it also completes what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
+  [[maybe_unused]] const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kQuiet});
   if (detail::has_channels(ctx)) {
     channel::quiet(ctx);
   } else {
@@ -58,6 +61,12 @@ CHIME_DEVICE void quiet_together(const Context& ctx, Group g) {
   if (g.is_leader()) order::puts_visible();
 }
 
+// Reports print it as a signed number, whatever its size was.
+template <class T>
+CHIME_DEVICE std::uint64_t bits_of(T value) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+}
+
 // Elements to watch, the values to compare them with, and the operation that waits.
 template <class T>
 struct WaitSet {
@@ -71,6 +80,9 @@ struct WaitSet {
 
   CHIME_DEVICE Watched watched() const {
     return {operation, elements, CHIME_BYTES(count, sizeof(T)), sizeof(T), cmp};
+  }
+  CHIME_DEVICE abi::TracedWork work() const {
+    return {operation, -1, elements, watched().bytes, bits_of(value), static_cast<int>(cmp)};
   }
   CHIME_DEVICE bool watches(std::size_t i) const { return skip == nullptr || skip[i] == 0; }
   CHIME_DEVICE T target(std::size_t i) const { return values == nullptr ? value : values[i]; }
@@ -86,10 +98,10 @@ struct WaitSet {
 
 inline constexpr std::size_t kNone = ~std::size_t{0};
 
-// Reports print it as a signed number, whatever its size was.
-template <class T>
-CHIME_DEVICE std::uint64_t bits_of(T value) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+// A wait for one word, on the timeline.
+CHIME_DEVICE abi::TracedWork work_of(const Wait& wait) {
+  return {wait.operation, wait.pe,       wait.address,
+          wait.bytes,     wait.expected, static_cast<int>(wait.cmp)};
 }
 
 // Waits until `done()`. On failure records element i of the set, and leaves.
@@ -110,9 +122,11 @@ CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t
 template <class T>
 CHIME_DEVICE void wait_all(const Context& ctx, const WaitSet<T>& set) {
   if (!begins(ctx, set.watched())) return;
+  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && !wait_on(ctx, set, i, [&] { return set.holds(i); })) return;
   }
+  if (set.count == 1) traced.saw([&] { return bits_of(order::observe(set.elements)); });
 }
 
 template <class T>
@@ -137,6 +151,7 @@ CHIME_DEVICE std::size_t wait_any(const Context& ctx, const WaitSet<T>& set) {
   const std::size_t first = set.first_watched();
   if (!begins(ctx, set.watched()) || first == set.count) return kNone;
   std::size_t found = kNone;
+  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
   wait_on(ctx, set, first, [&] { return (found = find_any(set)) != kNone; });
   return found;
 }
@@ -157,6 +172,7 @@ CHIME_DEVICE std::size_t wait_some(const Context& ctx, const WaitSet<T>& set,
   const std::size_t first = set.first_watched();
   if (!begins(ctx, set.watched()) || first == set.count) return 0;
   std::size_t found = 0;
+  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
   wait_on(ctx, set, first, [&] { return (found = find_some(set, indices)) != 0; });
   return found;
 }
@@ -204,8 +220,12 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                      .timeout_ns = timeout_ns,
                      .bytes = sizeof(T),
                      .cmp = cmp};
-  return wait_for_peers(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); })
-      .status;
+  const exec::Traced traced = detail::trace(ctx, Thread{}, detail::work_of(wait));
+  const int status = wait_for_peers(ctx, wait, [&] {
+                       return compare<T>(order::observe(ivar), cmp, value);
+                     }).status;
+  if (status == CHIMEX_OK) traced.saw([&] { return detail::bits_of(order::observe(ivar)); });
+  return status;
 }
 
 template <class T>
@@ -308,8 +328,11 @@ namespace detail {
 
 CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const std::uint64_t* sig,
                                     Cmp cmp, std::uint64_t* seen) {
-  return wait_for_peers(ctx, wait,
-                        [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
+  const exec::Traced traced = trace(ctx, Thread{}, work_of(wait));
+  const WaitResult result = wait_for_peers(
+      ctx, wait, [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
+  if (result.ok()) traced.saw([&] { return *seen; });
+  return result;
 }
 
 }  // namespace detail

@@ -63,6 +63,11 @@ CHIME_DEVICE std::uint64_t timeout_of_wait(const Context& ctx, Meeting meeting) 
   return exec::clock_ns() >= deadline_ns ? 1 : 0;
 }
 
+// The same on the timeline: the wait of a call that meets names the PE.
+CHIME_DEVICE abi::TracedWork work_of_wait(const Context& ctx, Meeting meeting) {
+  return {meeting.operation(), pe_before(team_of(ctx, meeting.handle), meeting.round())};
+}
+
 // The wait for the arrival of the PE before this one.
 CHIME_DEVICE Wait wait_for_arrival(const Context& ctx, Meeting meeting) {
   return {.operation = meeting.operation(),
@@ -141,6 +146,7 @@ CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, 
 CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
   const std::uint64_t* const flag = meeting.flag(ctx);
   const std::uint64_t epoch = meeting.area(ctx).epoch;
+  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, work_of_wait(ctx, meeting));
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_arrival(ctx, meeting); },
       [&] { return order::observe(flag) >= epoch; },
@@ -200,6 +206,7 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
 // where the bound was the call's own.
 template <class Group>
 CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
+  [[maybe_unused]] const exec::Traced traced = trace(ctx, g, work_of(Meeting(team, operation)));
   g.sync();  // what any member did happens before the leader's announcement
   if (is_barrier(operation)) quiet_together(ctx, g);
   bool failed = false;

@@ -9,6 +9,7 @@
 #include "chime/abi/words.h"
 #include "chime/device/coll/members.cuh"
 #include "chime/device/exec/exec.cuh"
+#include "chime/device/exec/timeline.cuh"
 #include "chime/device/fail.cuh"
 
 namespace chime::detail {
@@ -41,6 +42,11 @@ struct Meeting {
     return abi::team_lane(handle) == team.lanes ? area(ctx).failed : team.areas[0].failed;
   }
 };
+
+// The call on the timeline; `bytes` of its messages.
+CHIME_DEVICE abi::TracedWork work_of(Meeting meeting, std::size_t bytes = 0) {
+  return {meeting.operation(), -1, nullptr, bytes, static_cast<std::uint64_t>(meeting.handle)};
+}
 
 // The number after `last`, of meetings, rounds or turns here. A team that has the area after
 // another one begins above all that were ever stored there.

@@ -166,6 +166,8 @@ CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting,
   const std::uint64_t round = meeting.area(ctx).round;
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
   unsigned seen = 0;
+  [[maybe_unused]] const exec::Traced traced =
+      trace(ctx, Thread{}, {meeting.operation(), pe_of(team_of(ctx, meeting.handle), rank)});
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_message(ctx, meeting, rank); },
       [&] {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "chime/abi/operation.h"
 #include "chime/device/exec/ptx.cuh"
 
 // The device runtime's assertion: prints its message on stderr and ends all kernels of the process.
@@ -28,6 +29,10 @@ __attribute__((weak)) __device__ __noinline__ void chime_wait_lasts(std::uint32_
 __attribute__((weak)) __device__ __noinline__ void chime_wait_ended() {}
 }
 #endif
+
+namespace chime {
+struct Context;
+}
 
 namespace chime::exec {
 
@@ -217,6 +222,14 @@ CHIME_DEVICE void wait_lasts(std::uint32_t, const void*, std::uint64_t, int, std
 CHIME_DEVICE void wait_ended() {}
 #endif
 CHIME_DEVICE void raise_event(int) {}  // called by host threads alone
+
+// Operations of a GPU's kernels are not on the timeline.
+class Traced {
+ public:
+  CHIME_DEVICE Traced(const Context&, bool, const abi::TracedWork&) {}
+  template <class Look>
+  CHIME_DEVICE void saw(Look) const {}
+};
 CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }
 CHIME_DEVICE std::uint64_t clock_ns() { return ptx::global_timer(); }
 CHIME_DEVICE std::uint64_t clock() { return ptx::cycle_counter(); }

@@ -309,6 +309,12 @@ void read_log(const Variable& v, std::string_view text, Settings& s) {
                                       {"debug", LogLevel::kDebug}});
 }
 
+void read_trace(const Variable&, std::string_view text, Settings& s) { s.trace_path = text; }
+
+void read_trace_events(const Variable& v, std::string_view text, Settings& s) {
+  s.trace_events = parse_number(v, text, 256, 1u << 28);
+}
+
 void read_bootstrap(const Variable&, std::string_view text, Settings& s) {
   s.bootstrap_kind = text;
 }
@@ -495,6 +501,15 @@ constexpr Variable kVariables[] = {
      read_check, "NVSHMEM_ENABLE_ERROR_CHECKS"},
     {"CHIME_LOG", "off|error|warn|info|debug", "warn", "Which lines Chime prints on stderr.",
      read_log, "NVSHMEM_DEBUG SHMEM_DEBUG SMA_DEBUG"},
+    {"CHIME_TRACE", "file", "",
+     "Records a timeline of all PEs, and writes it to this file as JSON for ui.perfetto.dev when "
+     "the job ends: host calls, kernels, operations, waits, requests to NIC and proxy. On a GPU "
+     "no operations of kernels.",
+     read_trace},
+    {"CHIME_TRACE_EVENTS", "256 to 268435456", "262144",
+     "Room for events of each process, 80 bytes each, on the disk; the timeline says how many "
+     "more there were.",
+     read_trace_events},
     {"CHIME_BOOTSTRAP", "auto|pmix|local|none", "auto",
      "How PEs find each other: a PMIx launcher, chime-run, or a job of one PE.", read_bootstrap,
      "NVSHMEM_BOOTSTRAP NVSHMEM_BOOTSTRAP_PMI NVSHMEM_BOOTSTRAP_PLUGIN"},

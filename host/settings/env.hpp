@@ -53,7 +53,9 @@ struct Settings {
   bool checked = false;        // CHIME_CHECK=1 and more
   bool checks_bounds = false;  // CHIME_CHECK=2: of allocations
   LogLevel log_level = LogLevel::kWarn;
-  std::string bootstrap_kind;  // checked by the bootstrap, which knows its kinds
+  std::string trace_path;          // of the timeline; empty: none
+  std::uint64_t trace_events = 0;  // for which each process has room
+  std::string bootstrap_kind;      // checked by the bootstrap, which knows its kinds
   std::string bootstrap_interface;
   std::string mpi_plugin;
 };

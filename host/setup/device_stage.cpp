@@ -23,6 +23,7 @@
 #include "host/setup/job_settings.hpp"
 #include "host/setup/transports.hpp"
 #include "host/teams/places.hpp"
+#include "host/trace/recorder.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "proxy/driven_transport.hpp"
 #include "proxy/heap_words.hpp"
@@ -72,6 +73,7 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   pe.on_error = settings.on_error;
   pe.amo_path = stage.peers.amo_path();
   pe.checked = settings.checked;
+  pe.traced = trace::is_recording();
   pe.allocations = stage.heap.known_allocations();
   return pe;
 }

@@ -17,7 +17,9 @@
 #include "host/settings/deadline.hpp"
 #include "host/setup/device_stage.hpp"
 #include "host/setup/leave.hpp"
+#include "host/setup/timeline/timeline.hpp"
 #include "host/setup/transports.hpp"
+#include "host/trace/recorder.hpp"
 
 namespace chime::host {
 namespace {
@@ -189,6 +191,7 @@ void finish_init_once(PeSlot& slot) {
 
 void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
               const DeviceStart& start) {
+  const std::uint64_t begin_ns = trace::now_ns();
   auto runtime = std::make_unique<Runtime>();
   runtime->settings = settings;
   runtime->bootstrap = std::move(bootstrap);
@@ -199,11 +202,14 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
   try {
     bool now = false;
     set_up(*slot.runtime, [&] {
+      start_timeline(*slot.runtime);
       if (start.cuda_device) choose_device(settings, *start.cuda_device);
       now = start.when == DeviceStart::Time::kWhenChosen && device_is_chosen(settings);
     });
     if (now) finish_init_once(slot);
+    trace::add_call("chime_init", slot.pe, begin_ns);
   } catch (...) {
+    stop_timeline(*slot.runtime);
     keep_failed_join(std::move(leave_pe(slot)->bootstrap));
     throw;
   }

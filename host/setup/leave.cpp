@@ -21,6 +21,7 @@
 #include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 #include "host/setup/finalize_once.hpp"
+#include "host/setup/timeline/timeline.hpp"
 
 namespace chime::host {
 namespace {
@@ -175,9 +176,11 @@ void leave_job(PeSlot& slot) {
   if (kernels_have_ended) keep_first(slot, pending, [&] { throw_if_kernels_failed(slot); });
   // The error ends the job: the others' kernels may wait for this one's for ever.
   if (pending && slot.on_error != OnError::kReturn) std::rethrow_exception(pending);
+  stop_timeline(*slot.runtime);
   keep_first(slot, pending, [&] { meet_last_time(slot); });
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
+  join_timeline(*runtime);
   if (runtime->device && !runtime->device->gpu->is_cpu())
     device_state_registry::clear(*runtime->device->gpu);
   runtime->pending_errors.reset();

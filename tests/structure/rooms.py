@@ -11,6 +11,7 @@ import tempfile
 ORDER = [
     "host/options",
     "host/errors",
+    "host/trace",
     "host/topology",
     "host/gpu",
     "host/settings",

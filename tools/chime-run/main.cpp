@@ -18,6 +18,7 @@
 #include "job.hpp"
 #include "options.hpp"
 #include "processes/guardian.hpp"
+#include "timeline.hpp"
 
 namespace {
 
@@ -42,7 +43,7 @@ CLI::Validator seconds(const char* least, bool zero_is_allowed) {
 struct Words {
   bool has_no_prefix = false;
   std::string binding = "none";
-  std::string hosts, agent_command;
+  std::string hosts, agent_command, timeline;
 };
 
 void describe(CLI::App& app, Options& options, Words& words) {
@@ -66,6 +67,9 @@ void describe(CLI::App& app, Options& options, Words& words) {
   app.add_option("--agent-command", words.agent_command,
                  "what starts an agent: words that get a host and a command of its shell "
                  "(default: CHIME_RUN_AGENT, or ssh)");
+  app.add_option("--trace", words.timeline,
+                 "file for a timeline of all PEs, as JSON for ui.perfetto.dev (CHIME_TRACE); "
+                 "chime-trace summary reads it");
   app.add_option("-x", options.variables,
                  "NAME or NAME=value: a variable for the PEs, beside CHIME_*, PATH and "
                  "LD_LIBRARY_PATH, which all hosts get")
@@ -139,6 +143,8 @@ bool has_descriptors_for(const Options& options) {
 // Throws std::invalid_argument.
 void set_hosts(Options& options, const Words& words, const char* own_name) {
   options.variables = chime::run::with_values(options.variables);
+  if (!words.timeline.empty()) options.variables.push_back("CHIME_TRACE=" + words.timeline);
+  options.timeline = chime::run::take_timeline(options.variables);
   if (words.hosts.empty()) return;
   const auto hosts = chime::run::hosts_in(words.hosts);
   const auto shares = chime::run::shares_of(hosts, options.n_pes);
@@ -163,6 +169,13 @@ int run_work(const Work& work) {
     std::fprintf(stderr, "chime-run: %s\n", error.what());
     return chime::run::kExitCannotRun;
   }
+}
+
+int run_job(const Options& options) {
+  if (!options.timeline.empty()) chime::run::prepare_timeline(options.timeline);
+  const int exit_code = chime::run::Job(options).run();
+  if (!options.timeline.empty()) chime::run::finish_timeline(options.timeline);
+  return exit_code;
 }
 
 int run_agent() {
@@ -207,6 +220,5 @@ int main(int argc, char** argv) {
     return chime::run::kExitUsage;
   }
   if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;
-  return chime::run::run_guarded(
-      [&] { return run_work([&] { return chime::run::Job(options).run(); }); });
+  return chime::run::run_guarded([&] { return run_work([&] { return run_job(options); }); });
 }

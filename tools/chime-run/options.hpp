@@ -27,6 +27,7 @@ struct Options {
   std::optional<topology::PlaceKind> binding;  // to what each PE is bound, in turn
   double time_limit_s = 0;                     // 0: none
   double grace_s = 2;                          // between asking PEs to end and killing them
+  std::string timeline;                        // the file, as an absolute path; empty: none
   std::vector<std::string> command;
 };
 

@@ -8,6 +8,7 @@
 #include "chime/device/simt/exec/exec_memory.hpp"
 #include "chime/device/simt/exec/exec_threads.hpp"
 #include "chime/device/simt/memory/shared_memory.hpp"
+#include "chime/device/simt/trace/traced.hpp"
 
 #define CHIME_KERNEL
 #define CHIME_DEVICE inline

@@ -5,15 +5,18 @@
 #include <atomic>
 #include <vector>
 
+#include "chime/device/simt/trace/recorder.hpp"
+
 namespace chime::simt {
 
 // While an object of this class lives, the calling thread is in the function `name`, which lives
 // for ever. `of`: the object that the call works on; null: none, or that of the enclosing call.
-// Calls nest: reports name the inner one.
+// Calls nest: reports name the inner one. The timeline shows them (CHIME_TRACE).
 class HostCall {
  public:
   [[gnu::always_inline]] explicit HostCall(const char* name, const void* of = nullptr)
-      : outer_(here_.name.load(std::memory_order_relaxed)),
+      : traced_(name),
+        outer_(here_.name.load(std::memory_order_relaxed)),
         outer_of_(here_.of.load(std::memory_order_relaxed)) {
     if (!here_.is_listed) list();
     here_.name.store(name, std::memory_order_relaxed);
@@ -44,6 +47,7 @@ class HostCall {
 
   // Every host operation reads it: initial-exec makes that one load.
   static thread_local constinit Here here_ __attribute__((tls_model("initial-exec")));
+  const TracedCall traced_;
   const char* const outer_;
   const void* const outer_of_;
 };

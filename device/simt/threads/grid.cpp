@@ -15,6 +15,7 @@
 #include "chime/device/simt/launch/kernel_name.hpp"
 #include "chime/device/simt/launch/launcher.hpp"
 #include "chime/device/simt/threads/worker.hpp"
+#include "chime/device/simt/trace/recorder.hpp"
 
 namespace chime::simt {
 
@@ -165,6 +166,12 @@ void grow_to_all(Launch& launch) { grow_to(launch, launch.blocks); }
 
 void run_launch(const std::shared_ptr<Launch>& launch) {
   happens_before(launch.get());
+  const TracedCall traced(
+      {.name = launch->kernel_name,
+       .pe = launch->pe,
+       .launch = launch->serial + 1,
+       .blocks = launch->blocks,
+       .threads = launch->config.block.x * launch->config.block.y * launch->config.block.z});
   launch->start_ns = exec::clock_ns();
   launch->workers = 1;
   grow_to(*launch, processors());

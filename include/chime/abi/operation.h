@@ -1,8 +1,9 @@
-// The operations of the API, by which an error names its operation. The forms of all types and
-// groups have one number, because they share one template.
+// The operations of the API, by which an error or a timeline names its operation. The forms of all
+// types and groups have one number, because they share one template.
 #ifndef CHIME_ABI_OPERATION_H_
 #define CHIME_ABI_OPERATION_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "chime/cxx20.h"
@@ -83,6 +84,22 @@ enum class Operation : std::uint16_t {
   CHIME_FOR_OPERATIONS(CHIME_OPERATION)
 #undef CHIME_OPERATION
 };
+
+namespace abi {
+
+// What the timeline (CHIME_TRACE) shows of one operation of device code. On a GPU the compiler
+// throws it away.
+struct TracedWork {
+  Operation operation = Operation::kNone;
+  int pe = -1;                    // the other PE; -1: none, or not known
+  const void* address = nullptr;  // the symmetric word that a signal or atomic updates, or the
+                                  // first that a wait watches; null: none
+  std::size_t bytes = 0;    // moved; of a wait: watched
+  std::uint64_t value = 0;  // of a signal or atomic; a wait compares with it; a meeting's team
+  int how = 0;              // SignalOp; Cmp of a wait
+};
+
+}  // namespace abi
 
 }  // namespace chime
 

@@ -103,7 +103,7 @@ struct Pe {
   OnError on_error = OnError::kExit;
   Path amo_path = Path::kP2p;  // one per job: see device/route.cuh
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
-  std::uint32_t reserved = 0;
+  std::uint32_t traced = 0;    // 1: operations are noted on the timeline (CPU device). CHIME_TRACE
   // Host-visible; null: the bounds of allocations are not checked. REQUIRES otherwise: checked.
   const Allocations* allocations = nullptr;
 };

@@ -1,0 +1,96 @@
+#include "host/setup/timeline/timeline.hpp"
+
+#include <exception>
+#include <mutex>
+#include <string>
+
+#include "host/errors/log.hpp"
+#include "host/pe/pe.hpp"
+#include "host/trace/executor.hpp"
+#include "host/trace/merge/merge.hpp"
+#include "host/trace/paths.hpp"
+#include "host/trace/recorder.hpp"
+
+namespace chime::host {
+namespace {
+
+// PEs that are threads of one process share its part.
+struct OfProcess {
+  std::mutex mutex;
+  trace::PartFile* part = nullptr;  // lives for ever
+  std::string path;
+  int pes = 0;     // that record
+  int number = 0;  // of timelines that the process has had
+};
+OfProcess& of_process() {
+  static auto& the_one = *new OfProcess;
+  return the_one;
+}
+
+void begin(OfProcess& mine, const Runtime& runtime) {
+  const Settings& settings = runtime.settings;
+  mine.path = trace::numbered(settings.trace_path, ++mine.number);
+  trace::prepare(mine.path);
+  mine.part = new trace::PartFile(
+      trace::part_of(mine.path, runtime.my_pe()),
+      {.n_pes = runtime.n_pes(), .first_pe = runtime.my_pe(), .job = runtime.bootstrap->job_id()},
+      settings.trace_events);
+  trace::set_pe_of_call(current_pe_or_none);
+  trace::begin_recording(*mine.part);
+  simt::set_recorder(&trace::kExecutorsRecorder);
+}
+
+// True where it is not known: the node was not looked up before the PEs of the job were gone.
+bool has_other_hosts(const Runtime& runtime) {
+  try {
+    return runtime.bootstrap->node().n_pes < runtime.n_pes();
+  } catch (const bootstrap::BootstrapError&) {
+    return true;
+  }
+}
+
+bool is_wanted(const Runtime& runtime) { return !runtime.settings.trace_path.empty(); }
+
+}  // namespace
+
+void start_timeline(const Runtime& runtime) {
+  if (!is_wanted(runtime)) return;
+  OfProcess& mine = of_process();
+  const std::lock_guard lock(mine.mutex);
+  if (mine.pes == 0)
+    begin(mine, runtime);
+  else
+    mine.part->add_pe();
+  ++mine.pes;
+  if (runtime.my_pe() == 0) trace::remove_earlier(mine.path);
+}
+
+void stop_timeline(const Runtime& runtime) {
+  if (!is_wanted(runtime)) return;
+  OfProcess& mine = of_process();
+  const std::lock_guard lock(mine.mutex);
+  if (mine.pes == 0 || --mine.pes > 0) return;
+  simt::set_recorder(nullptr);
+  trace::end_recording();
+  mine.part->close(has_other_hosts(runtime));
+}
+
+// Where a PE has died, its host's other processes may still record: chime-run, or the user, joins
+// the parts when they have ended.
+void join_timeline(const Runtime& runtime) {
+  if (!is_wanted(runtime) || runtime.my_pe() != 0) return;
+  const std::string& path = of_process().path;
+  try {
+    if (trace::parts_are_complete(path))
+      log(LogLevel::kInfo, 0, "timeline {}", trace::merge(path));
+    else
+      log(LogLevel::kWarn, 0,
+          "the timeline is not written yet, because not all PEs have ended well: chime-trace merge "
+          "{} does it (chime-run does it by itself)",
+          path);
+  } catch (const std::exception& error) {
+    log(LogLevel::kWarn, 0, "{}; chime-trace merge {} tries again", error.what(), path);
+  }
+}
+
+}  // namespace chime::host

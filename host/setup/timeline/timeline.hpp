@@ -1,0 +1,19 @@
+// The timeline of a job (CHIME_TRACE), from joining to leaving. host/trace/README.md has the order.
+#pragma once
+
+#include <cstdint>
+
+#include "host/pe/runtime.hpp"
+
+namespace chime::host {
+
+// By each PE before it takes a device. Throws Error{CHIME_TRACE} where the file cannot be written.
+void start_timeline(const Runtime& runtime);
+
+// The PE records nothing more. Before the last meeting, so that PE 0 finds all parts closed.
+void stop_timeline(const Runtime& runtime);
+
+// By PE 0 after it: makes the file. A failure is a warning, which says how to make it.
+void join_timeline(const Runtime& runtime);
+
+}  // namespace chime::host

@@ -1,0 +1,54 @@
+// Reads the parts of a timeline: of the latest job, also where processes of it were killed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/trace/part_format.hpp"
+
+namespace chime::trace {
+
+class Part {
+ public:
+  // Throws host::Error that says what is wrong with the file.
+  explicit Part(const std::string& file);
+  ~Part();
+  Part(const Part&) = delete;
+
+  const PartHeader& header() const { return header_; }
+  bool is_closed() const { return header_.closed_ns != 0; }
+  std::span<const Chunk> chunks() const;
+  std::string name(std::uint32_t number) const;
+
+ private:
+  std::string file_;
+  std::size_t bytes_ = 0;
+  const std::byte* memory_ = nullptr;
+  PartHeader header_{};
+};
+
+// An event, in PE 0's time.
+struct Span {
+  std::uint64_t begin_ns, end_ns;
+  const Event* event;
+  const Part* part;
+  std::int32_t thread;  // the system's
+  bool is_open;         // it had not ended when recording did
+};
+
+struct Parts {
+  std::vector<std::unique_ptr<Part>> all;  // by their first PE
+  std::vector<std::string> files;          // also those of earlier jobs
+
+  // Of all parts, by time; an event that holds others comes before them.
+  std::vector<Span> spans() const;
+  bool are_complete() const;  // each process has recorded until its end
+};
+
+// The parts in `folder`. Throws host::Error: there are none, or one is no part.
+Parts read_parts(const std::string& folder);
+
+}  // namespace chime::trace

@@ -62,6 +62,38 @@ HostRequest first_part_of(const Fifo::Request& request) {
   return part;
 }
 
+// As the timeline names it.
+const char* name_of(const abi::ProxyRequest& what) {
+  switch (what.kind) {
+    case abi::ProxyKind::kPut:
+    case abi::ProxyKind::kPutValue:
+      return what.has_signal ? "put and signal" : "put";
+    case abi::ProxyKind::kGet:
+    case abi::ProxyKind::kGetValue:
+      return "get";
+    case abi::ProxyKind::kAtomic:
+      return "atomic";
+    case abi::ProxyKind::kFetchAtomic:
+      return "fetching atomic";
+  }
+  return "request";
+}
+
+trace::Event* trace_request(const abi::ProxyRequest& what, int my_pe) {
+  return trace::begin_event(trace::EventKind::kProxyRequest, [&](trace::Event& event) {
+    event.name = trace::number_of(name_of(what));
+    event.pe = what.pe;
+    event.bytes = what.bytes;
+    if (my_pe >= 0) event.my_pe = my_pe;
+  });
+}
+
+void end_traced(trace::Event* event, chimex_status status) {
+  if (event == nullptr) return;
+  event->has_failed = status != CHIMEX_OK;
+  trace::end_event(event);
+}
+
 }  // namespace
 
 Carrier::Carrier(host::HostDriven& fabric, std::span<Fifo> fifos, const Limits& limits,
@@ -93,7 +125,8 @@ Carrier::Flight& Carrier::board(Source& source, Fifo::Request& request) {
             .request = &request,
             .line = &line_of(source, request.what.pe),
             .left_to_post = parts,
-            .left_to_end = parts};
+            .left_to_end = parts,
+            .traced = trace_request(request.what, limits_.my_pe)};
   counts_.under_way.set(++under_way_);
   counts_.most_under_way.raise_to(under_way_);
   return flight;
@@ -187,6 +220,7 @@ void Carrier::end_part(Flight& flight, chimex_status status) {
   --with_fabric_;
   if (flight.status == CHIMEX_OK) flight.status = status;
   if (--flight.left_to_end != 0) return;
+  end_traced(flight.traced, flight.status);
   flight.line->fifo->complete(*flight.request, flight.status);
   free_.push_back(&flight);
   counts_.under_way.set(--under_way_);

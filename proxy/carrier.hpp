@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "host/trace/recorder.hpp"
 #include "host/transport/transport.hpp"
 #include "proxy/counts/counts.hpp"
 #include "proxy/fifo.hpp"
@@ -27,6 +28,7 @@ class Carrier {
   struct Limits {
     std::uint64_t heap_bytes;  // of every PE
     unsigned batch;            // requests from one FIFO, before the next is visited
+    int my_pe = -1;            // for the timeline
   };
 
   // All of them outlive it. `counts`: written by the thread that carries.
@@ -51,6 +53,7 @@ class Carrier {
     std::uint16_t left_to_post = 0, left_to_end = 0;
     chimex_status status = CHIMEX_OK;
     Flight* behind = nullptr;  // in its line
+    trace::Event* traced = nullptr;
   };
   struct Peer {
     std::size_t with_fabric = 0;  // parts that were posted and have not ended

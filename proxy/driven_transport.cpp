@@ -42,13 +42,14 @@ void DrivenTransport::begin() {
   const ProxyOptions& options = setup_.options;
   host::HostDriven& driven = *fabric_->host_driven();
   give_words(driven);
-  progress_.emplace(
-      driven, view_->fifos(),
-      Progress::Settings{.carrier = {.heap_bytes = setup_.heap.size(), .batch = options.batch},
-                         .pause = Pause::limits_beside(setup_.node_pes),
-                         .cpu = options.cpu,
-                         .sleep = &view_->sleep()},
-      counts_.counts(), setup_.failed);
+  progress_.emplace(driven, view_->fifos(),
+                    Progress::Settings{.carrier = {.heap_bytes = setup_.heap.size(),
+                                                   .batch = options.batch,
+                                                   .my_pe = setup_.my_pe},
+                                       .pause = Pause::limits_beside(setup_.node_pes),
+                                       .cpu = options.cpu,
+                                       .sleep = &view_->sleep()},
+                    counts_.counts(), setup_.failed);
 }
 
 }  // namespace chime::proxy

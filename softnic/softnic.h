@@ -14,6 +14,7 @@
 #define SOFTNIC_SOFTNIC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,26 @@ SOFTNIC_API int softnic_deactivate(void);
 
 /* One line about the last call of this thread that did not return SOFTNIC_OK. Never null. */
 SOFTNIC_API const char* softnic_error(void);
+
+/* A work request that the NIC has fetched from a send queue. */
+struct softnic_request {
+  const char* opcode; /* "RDMA_WRITE"; lives for ever */
+  uint32_t queue_pair;
+  uint32_t remote_queue_pair;
+  uint64_t bytes;
+};
+
+/* The NIC's thread calls begin() when it fetches a request, and end() with what that has returned
+ * when the request is complete, or has failed. Null was not kept, and has no end; nor has a request
+ * of a queue pair that is reset or destroyed first. Both must not wait or call verbs. */
+struct softnic_observer {
+  void* (*begin)(const struct softnic_request* request);
+  void (*end)(void* begun, int has_failed);
+};
+
+/* From now on `observer`, which lives for ever, hears of requests; null: nobody. Ends of what an
+ * earlier one has kept go to the last one that was not null. */
+SOFTNIC_API void softnic_observe(const struct softnic_observer* observer);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,6 @@ constinit std::atomic<PartFile*> in_use{nullptr};
 struct Room {
   PartFile* part = nullptr;
   Event *next = nullptr, *end = nullptr;
-  int pe = -1;
 };
 thread_local constinit Room room __attribute__((tls_model("initial-exec")));
 
@@ -43,8 +42,6 @@ void end_recording() { in_use.store(nullptr, std::memory_order_release); }
 
 bool is_recording() { return in_use.load(std::memory_order_acquire) != nullptr; }
 
-void set_pe_of_thread(int pe) { room.pe = pe; }
-
 std::uint32_t number_of(const char* name) {
   PartFile* const part = in_use.load(std::memory_order_acquire);
   return part != nullptr ? part->number_of(name) : 0;
@@ -71,7 +68,7 @@ Event* next_event() {
   if ((room.part != part || room.next == room.end) && !take_room(*part)) return nullptr;
   Event* const event = room.next++;
   event->pe = -1;
-  event->my_pe = room.pe >= 0 ? room.pe : part->header().first_pe;
+  event->my_pe = part->header().first_pe;
   return event;
 }
 

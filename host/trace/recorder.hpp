@@ -16,9 +16,7 @@ void begin_recording(PartFile& part);
 void end_recording();
 bool is_recording();
 
-// The PE for which the calling thread works, unless its event says another; -1: the process's
 // first.
-void set_pe_of_thread(int pe);
 
 // An event that begins now. `fill(event)` sets what is not zero, but times and kind. Null: nothing
 // records, or there is no room.

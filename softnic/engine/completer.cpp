@@ -6,6 +6,7 @@
 
 #include "dma.hpp"
 #include "softnic/observe/log.hpp"
+#include "softnic/observe/observer.hpp"
 #include "softnic/observe/strict.hpp"
 #include "softnic/observe/trace.hpp"
 
@@ -151,6 +152,7 @@ void Completer::retire(QueuePair& qp) {
     Outstanding& oldest = qp.outstanding.front();
     strict::check_unchanged(qp, oldest);
     count(qp, oldest);
+    observer::end(oldest);
     const bool failed = oldest.syndrome != Syndrome::kNone;
     if (failed ? reports_failure(qp, oldest.request) : oldest.request.wants_completion())
       complete(qp.send_cqn, completion_of(qp, oldest));

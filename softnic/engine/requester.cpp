@@ -5,6 +5,7 @@
 #include "dma.hpp"
 #include "softnic/kernel/qp_states.hpp"
 #include "softnic/observe/log.hpp"
+#include "softnic/observe/observer.hpp"
 #include "softnic/observe/strict.hpp"
 #include "softnic/observe/trace.hpp"
 
@@ -143,6 +144,7 @@ void Requester::fetch(QueuePair& qp) {
     o.request.segments = posted * 4u;
   }
   trace::wqe(qp, o.request, bytes);
+  o.observed = observer::begin(qp, o.request);
   o.sequence = qp.next_sequence++;
   if (qp.state == QpState::kError) {
     o.syndrome = Syndrome::kFlushed;

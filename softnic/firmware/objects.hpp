@@ -148,6 +148,7 @@ struct Outstanding {
   Clock::time_point deadline{};  // transport timeout; set when all_sent
   std::uint64_t fingerprint =
       0;  // of the WQE's bytes, to notice a change before completion (strict mode)
+  void* observed = nullptr;  // what softnic_observer::begin has returned
 };
 
 // The answers that a responder owes a requester, in order.

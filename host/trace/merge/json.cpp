@@ -199,6 +199,7 @@ class Writer {
       if (event.has_seen) add("seen", event.seen);
     } else {
       if (event.bytes != 0) add("bytes", event.bytes);
+      if (group == Group::kNic) add("queue_pair", event.value);
       if (update_of(event) != Update::kNone) {
         add("word", event.address);
         add("value", event.value);

@@ -21,7 +21,9 @@ unsigned n_places(const NicPlace& place, const NicOptions& options) {
 }
 
 ActiveSoftnic softnic_for(const NicOptions& options, const std::string& job) {
-  return options.is_soft() ? activate_softnic(job, options.softnic_library) : nullptr;
+  if (options.is_soft()) return activate_softnic(job, options.softnic_library);
+  observe_preloaded_softnic();
+  return nullptr;
 }
 
 }  // namespace

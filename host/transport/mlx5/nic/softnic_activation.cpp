@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "host/errors/error.hpp"
+#include "host/trace/recorder.hpp"
 #include "softnic/softnic.h"
 
 namespace chime::host::mlx5 {
@@ -55,6 +56,7 @@ struct Softnic {
   decltype(&::softnic_activate) activate;
   decltype(&::softnic_deactivate) deactivate;
   decltype(&::softnic_error) error;
+  decltype(&::softnic_observe) observe;
 };
 
 template <class Function>
@@ -70,8 +72,27 @@ Softnic load(const fs::path& file) {
   find(library, file, "softnic_activate", softnic.activate);
   find(library, file, "softnic_deactivate", softnic.deactivate);
   find(library, file, "softnic_error", softnic.error);
+  find(library, file, "softnic_observe", softnic.observe);
   return softnic;
 }
+
+// ---- The timeline ----
+
+void* begin_request(const softnic_request* request) {
+  return trace::begin_event(trace::EventKind::kNicRequest, [=](trace::Event& event) {
+    event.name = trace::number_of(request->opcode);
+    event.bytes = request->bytes;
+    event.value = request->queue_pair;
+  });
+}
+
+void end_request(void* begun, int has_failed) {
+  auto* const event = static_cast<trace::Event*>(begun);
+  event->has_failed = has_failed != 0;
+  trace::end_event(event);
+}
+
+constexpr softnic_observer kObserver = {begin_request, end_request};
 
 // Jobs of one machine do not meet.
 std::string fabric_of(const std::string& job) {
@@ -100,6 +121,7 @@ ActiveSoftnic activate_softnic(const std::string& job, const std::string& librar
   softnic_options options = SOFTNIC_OPTIONS_INIT;
   options.fabric = fabric.c_str();
   const int result = softnic.activate(&options);
+  if (trace::is_recording()) softnic.observe(&kObserver);
   if (result != SOFTNIC_OK && result != SOFTNIC_ALREADY_ACTIVE) refuse(softnic.error());
   // Somebody else's is not ended. The handle itself is nothing but its deleter.
   const auto end = result == SOFTNIC_OK ? softnic.deactivate : nullptr;
@@ -108,6 +130,13 @@ ActiveSoftnic activate_softnic(const std::string& job, const std::string& librar
   });
   shared().active = active;
   return active;
+}
+
+void observe_preloaded_softnic() {
+  if (!trace::is_recording()) return;
+  const auto observe =
+      reinterpret_cast<decltype(&::softnic_observe)>(::dlsym(RTLD_DEFAULT, "softnic_observe"));
+  if (observe != nullptr) observe(&kObserver);
 }
 
 }  // namespace chime::host::mlx5

@@ -14,4 +14,8 @@ using ActiveSoftnic = std::shared_ptr<void>;
 // CHIME_SOFTNIC_LIBRARY, or empty to look beside libchime.so. Throws Error.
 ActiveSoftnic activate_softnic(const std::string& job, const std::string& library);
 
+// In a job that records a timeline a softnic that the process was started with (softnic-run) tells
+// its requests.
+void observe_preloaded_softnic();
+
 }  // namespace chime::host::mlx5

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "host/trace/merge/groups.hpp"
@@ -16,44 +16,69 @@ using Word = std::pair<int, std::uint64_t>;
 struct Updated {
   std::size_t span;
   std::uint64_t begin_ns;
-  Update how;
-  std::uint64_t value;  // after a set: the word's; of an addition: what is added
-  std::uint64_t sum;    // of the word, as far as the updates say, in the order of their beginnings
+  std::uint64_t
+      sum;  // the word's value, as far as the updates say, in the order of their beginnings
 };
-using Updates = std::map<Word, std::vector<Updated>>;  // by time
+// The low bits that a wait of `bytes` sees.
+std::uint64_t mask_of(std::uint64_t bytes) {
+  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;
+}
 
-Updates collect_updates(const std::vector<Span>& spans) {
-  Updates updates;
+// The updates of one word, by time.
+class Updates {
+ public:
+  void add(std::size_t span, std::uint64_t begin_ns, const Event& event) {
+    const std::uint64_t before = all_.empty() ? 0 : all_.back().sum;
+    const bool adds = update_of(event) == Update::kAdd;
+    all_.push_back({span, begin_ns, adds ? before + event.value : event.value});
+  }
+
+  // The last of those that began until `wait` ended, and among them the last after which the word
+  // had the value that it saw.
+  const Updated* cause_of(const Span& wait) {
+    const auto after = std::upper_bound(
+        all_.begin(), all_.end(), wait.end_ns,
+        [](std::uint64_t end, const Updated& update) { return end < update.begin_ns; });
+    if (after == all_.begin()) return nullptr;
+    const auto before = static_cast<std::size_t>(after - all_.begin());
+    if (wait.event->has_seen)
+      if (const Updated* const found = last_with(*wait.event, before)) return found;
+    return &all_[before - 1];
+  }
+
+ private:
+  using Places = std::vector<std::size_t>;
+  using ByValue = std::unordered_map<std::uint64_t, Places>;
+
+  const Updated* last_with(const Event& wait, std::size_t before) {
+    const ByValue& by_value = by_value_of(wait.bytes);
+    const auto places = by_value.find(wait.seen & mask_of(wait.bytes));
+    if (places == by_value.end()) return nullptr;
+    const auto after = std::lower_bound(places->second.begin(), places->second.end(), before);
+    return after == places->second.begin() ? nullptr : &all_[*std::prev(after)];
+  }
+
+  // Made when all updates are there. Waits may be many, and each would go through them all.
+  const ByValue& by_value_of(std::uint64_t bytes) {
+    const auto [made, is_new] = by_value_.try_emplace(bytes);
+    for (std::size_t i = 0; is_new && i < all_.size(); ++i)
+      made->second[all_[i].sum & mask_of(bytes)].push_back(i);
+    return made->second;
+  }
+
+  std::vector<Updated> all_;
+  std::map<std::uint64_t, ByValue> by_value_;  // by the bytes of a wait
+};
+using UpdatesOfWords = std::map<Word, Updates>;
+
+UpdatesOfWords collect_updates(const std::vector<Span>& spans) {
+  UpdatesOfWords updates;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const Event& event = *spans[i].event;
-    const Update how = update_of(event);
-    if (how == Update::kNone || event.pe < 0) continue;
-    auto& of_word = updates[{event.pe, event.address}];
-    const std::uint64_t before = of_word.empty() ? 0 : of_word.back().sum;
-    const std::uint64_t sum = how == Update::kAdd ? before + event.value : event.value;
-    of_word.push_back({i, spans[i].begin_ns, how, event.value, sum});
+    if (update_of(event) == Update::kNone || event.pe < 0) continue;
+    updates[{event.pe, event.address}].add(i, spans[i].begin_ns, event);
   }
   return updates;
-}
-
-// The low bits that a wait of `bytes` sees.
-bool are_equal(std::uint64_t a, std::uint64_t b, std::uint64_t bytes) {
-  const std::uint64_t mask = bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;
-  return ((a ^ b) & mask) == 0;
-}
-
-// The last of those that began until `end_ns`, and among them the last after which the word had the
-// value that the wait saw.
-const Updated* find_in_word(const std::vector<Updated>& updates, const Span& wait) {
-  const auto after = std::upper_bound(
-      updates.begin(), updates.end(), wait.end_ns,
-      [](std::uint64_t end, const Updated& update) { return end < update.begin_ns; });
-  if (after == updates.begin()) return nullptr;
-  if (wait.event->has_seen) {
-    for (auto update = after; update != updates.begin();)
-      if (are_equal((--update)->sum, wait.event->seen, wait.event->bytes)) return &*update;
-  }
-  return &*std::prev(after);
 }
 
 // Waits for one word say what they saw if they got it. Waits for several got it if they ended.
@@ -63,13 +88,13 @@ bool has_its_event(const Span& span) {
   return event.address != kNotInHeap && (event.has_seen || is_wait_for_some(event));
 }
 
-const Updated* find_update(const Updates& updates, const Span& wait) {
+const Updated* find_update(UpdatesOfWords& updates, const Span& wait) {
   const Event& event = *wait.event;
   const Updated* last = nullptr;
   const std::uint64_t bytes = std::max<std::uint64_t>(event.bytes, 1);
   for (auto word = updates.lower_bound({event.my_pe, event.address});
        word != updates.end() && word->first < Word{event.my_pe, event.address + bytes}; ++word) {
-    const Updated* const found = find_in_word(word->second, wait);
+    const Updated* const found = word->second.cause_of(wait);
     if (found && (!last || found->begin_ns > last->begin_ns)) last = found;
   }
   return last;
@@ -78,7 +103,7 @@ const Updated* find_update(const Updates& updates, const Span& wait) {
 }  // namespace
 
 std::vector<Arrow> find_arrows(const std::vector<Span>& spans) {
-  const Updates updates = collect_updates(spans);
+  UpdatesOfWords updates = collect_updates(spans);
   std::vector<Arrow> arrows;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!has_its_event(spans[i])) continue;

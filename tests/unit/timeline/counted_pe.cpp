@@ -1,0 +1,92 @@
+// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|thread|fail]. Prints
+// nothing if all is well; run_test.py knows how many of each operation it makes.
+#include <chime/chime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace exec = chime::exec;
+
+// One block of one thread, so that each operation is one event. In each round: 1 put_signal that
+// sets, 1 signal_op that adds, 2 waits for them, 1 put, 1 p, 1 get, 1 g, 2 atomics, 1 wait_until
+// for p's word, 1 fence, 1 quiet.
+static CHIME_KERNEL void rounds_of_kernel(long* data, int* flag, uint64_t* signals, int rounds,
+                                          int first) {
+  const int me = chime_my_pe(), n = chime_n_pes(), right = (me + 1) % n;
+  for (int i = first; i < first + rounds; ++i) {
+    const uint64_t number = static_cast<uint64_t>(i) + 1;
+    chime_long_put_signal(data, data + 8, 4, &signals[0], number, CHIME_SIGNAL_SET, right);
+    chimex_signal_op(&signals[1], 1, CHIME_SIGNAL_ADD, right);
+    chime_signal_wait_until(&signals[0], CHIME_CMP_GE, number);
+    chime_signal_wait_until(&signals[1], CHIME_CMP_GE, number);
+    chime_long_put(data + 16, data + 8, 2, right);
+    chime_fence();
+    chime_int_p(flag, static_cast<int>(number), right);
+    chime_int_wait_until(flag, CHIME_CMP_GE, static_cast<int>(number));
+    chime_long_get(data + 24, data, 2, right);
+    static_cast<void>(chime_long_g(data, right));
+    chime_long_atomic_add(data + 32, 1, right);
+    static_cast<void>(chime_long_atomic_fetch_inc(data + 33, right));
+    chime_quiet();
+  }
+}
+
+namespace {
+
+struct Memory {
+  long* data = static_cast<long*>(chime_calloc(64, sizeof(long)));
+  int* flag = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  uint64_t* signals = static_cast<uint64_t*>(chime_calloc(2, sizeof(uint64_t)));
+};
+
+void run_kernel(const Memory& m, int rounds, int first) {
+  const exec::LaunchConfig config{.grid = exec::dim3(1), .block = exec::dim3(1)};
+  if (chime::collective_launch(config, rounds_of_kernel, m.data, m.flag, m.signals, rounds,
+                               first) != CHIMEX_OK ||
+      exec::device_synchronize() != CHIMEX_OK) {
+    std::fprintf(stderr, "%s\n", exec::last_error());
+    std::exit(1);
+  }
+}
+
+void fork_a_child_that_calls() {
+  const pid_t child = fork();
+  if (child == 0) {
+    chimex_clear_last_error();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+}
+
+// The host's own: 1 put_signal, 1 wait, 3 barriers, 1 reduction.
+void life(int rounds, const std::string& mode, int victim) {
+  chime_init();
+  const Memory m;
+  const int me = chime_my_pe(), right = (me + 1) % chime_n_pes();
+  run_kernel(m, rounds, 0);
+  chime_barrier_all();
+  if (mode == "die" && me == victim) std::raise(SIGKILL);
+  if (mode == "fork") fork_a_child_that_calls();
+  if (mode == "fail" && me == victim) std::exit(3);
+  chime_long_put_signal(m.data, m.data + 8, 1, &m.signals[0], 1u << 20, CHIME_SIGNAL_SET, right);
+  chime_signal_wait_until(&m.signals[0], CHIME_CMP_EQ, 1u << 20);
+  chime_barrier_all();
+  chime_long_sum_reduce(CHIME_TEAM_WORLD, m.data + 40, m.data + 41, 2);
+  chime_barrier_all();
+  chime_finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
+  const std::string mode = argc > 2 ? argv[2] : "";
+  const int victim = argc > 3 ? std::atoi(argv[3]) : 0;
+  life(rounds, mode, victim);
+  if (mode == "again") life(rounds, "", 0);
+}

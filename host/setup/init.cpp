@@ -209,7 +209,7 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
     if (now) finish_init_once(slot);
     trace::add_call("chime_init", slot.pe, begin_ns);
   } catch (...) {
-    stop_timeline(*slot.runtime);
+    stop_timeline(*slot.runtime, false);
     keep_failed_join(std::move(leave_pe(slot)->bootstrap));
     throw;
   }

@@ -176,7 +176,7 @@ void leave_job(PeSlot& slot) {
   if (kernels_have_ended) keep_first(slot, pending, [&] { throw_if_kernels_failed(slot); });
   // The error ends the job: the others' kernels may wait for this one's for ever.
   if (pending && slot.on_error != OnError::kReturn) std::rethrow_exception(pending);
-  stop_timeline(*slot.runtime);
+  stop_timeline(*slot.runtime, !pending);
   keep_first(slot, pending, [&] { meet_last_time(slot); });
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);

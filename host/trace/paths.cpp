@@ -60,6 +60,12 @@ void remove_parts_of_earlier(const std::string& path) {
     if (entry.path().filename().string().starts_with("pe")) fs::remove(entry.path(), ignored);
 }
 
+void remove_part(const std::string& file, const std::string& path) {
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  remove_empty_folder(path);
+}
+
 void remove_empty_folder(const std::string& path) {
   std::error_code ignored;
   const std::string folder = folder_of_parts(path);

@@ -18,6 +18,8 @@ void remove_earlier(const std::string& path);
 
 // For a launcher, before the job's processes begin: parts that a job of the same file has left.
 void remove_parts_of_earlier(const std::string& path);
+// A part that was sent elsewhere, and its folder if nothing else is in it.
+void remove_part(const std::string& file, const std::string& path);
 // Takes away the folder of parts if nothing is in it.
 void remove_empty_folder(const std::string& path);
 

@@ -6,6 +6,7 @@
 
 #include "host/errors/log.hpp"
 #include "host/pe/pe.hpp"
+#include "host/setup/timeline/hosts.hpp"
 #include "host/trace/executor.hpp"
 #include "host/trace/merge/merge.hpp"
 #include "host/trace/paths.hpp"
@@ -19,8 +20,9 @@ struct OfProcess {
   std::mutex mutex;
   trace::PartFile* part = nullptr;  // lives for ever
   std::string path;
-  int pes = 0;     // that record
-  int number = 0;  // of timelines that the process has had
+  int pes = 0;           // that record
+  bool is_sent = false;  // PE 0 has no access to this disk, and got the part
+  int number = 0;        // of timelines that the process has had
 };
 OfProcess& of_process() {
   static auto& the_one = *new OfProcess;
@@ -29,6 +31,7 @@ OfProcess& of_process() {
 
 void begin(OfProcess& mine, const Runtime& runtime) {
   const Settings& settings = runtime.settings;
+  mine.is_sent = false;
   mine.path = trace::numbered(settings.trace_path, ++mine.number);
   trace::prepare(mine.path);
   mine.part = new trace::PartFile(
@@ -49,6 +52,16 @@ bool has_other_hosts(const Runtime& runtime) {
   }
 }
 
+// The timeline is worth no job: what it misses is said.
+template <class Act>
+void or_warn(const Runtime& runtime, Act act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    log(LogLevel::kWarn, runtime.my_pe(), "the timeline misses something: {}", error.what());
+  }
+}
+
 bool is_wanted(const Runtime& runtime) { return !runtime.settings.trace_path.empty(); }
 
 }  // namespace
@@ -62,24 +75,35 @@ void start_timeline(const Runtime& runtime) {
   else
     mine.part->add_pe();
   ++mine.pes;
+  tell_clock(runtime, *mine.part);
   if (runtime.my_pe() == 0) trace::remove_earlier(mine.path);
 }
 
-void stop_timeline(const Runtime& runtime) {
+void stop_timeline(const Runtime& runtime, bool is_well) {
   if (!is_wanted(runtime)) return;
   OfProcess& mine = of_process();
-  const std::lock_guard lock(mine.mutex);
-  if (mine.pes == 0 || --mine.pes > 0) return;
-  simt::set_recorder(nullptr);
-  trace::end_recording();
-  mine.part->close(has_other_hosts(runtime));
+  const bool compares = is_well && mine.part != nullptr;
+  if (compares) or_warn(runtime, [&] { compare_clocks(runtime, *mine.part); });
+  {
+    const std::lock_guard lock(mine.mutex);
+    if (mine.pes == 0) return;
+    if (--mine.pes == 0) {
+      simt::set_recorder(nullptr);
+      trace::end_recording();
+      mine.part->close(has_other_hosts(runtime));
+    }
+  }
+  if (compares)
+    or_warn(runtime, [&] { mine.is_sent |= carry_parts(runtime, mine.path, *mine.part); });
 }
 
 // Where a PE has died, its host's other processes may still record: chime-run, or the user, joins
 // the parts when they have ended.
 void join_timeline(const Runtime& runtime) {
-  if (!is_wanted(runtime) || runtime.my_pe() != 0) return;
+  if (!is_wanted(runtime)) return;
   const std::string& path = of_process().path;
+  if (of_process().is_sent) trace::remove_part(of_process().part->file(), path);
+  if (runtime.my_pe() != 0) return;
   try {
     if (trace::parts_are_complete(path))
       log(LogLevel::kInfo, 0, "timeline {}", trace::merge(path));

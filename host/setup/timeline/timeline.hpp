@@ -10,8 +10,9 @@ namespace chime::host {
 // By each PE before it takes a device. Throws Error{CHIME_TRACE} where the file cannot be written.
 void start_timeline(const Runtime& runtime);
 
-// The PE records nothing more. Before the last meeting, so that PE 0 finds all parts closed.
-void stop_timeline(const Runtime& runtime);
+// The PE records nothing more. Before the last meeting, so that PE 0 finds all parts closed. Where
+// the hosts of a job that `is_well` share no clock or no disk, the PEs wait for each other.
+void stop_timeline(const Runtime& runtime, bool is_well);
 
 // By PE 0 after it: makes the file. A failure is a warning, which says how to make it.
 void join_timeline(const Runtime& runtime);

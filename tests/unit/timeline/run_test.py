@@ -207,6 +207,35 @@ class Runs(unittest.TestCase):
         self.check_counts(timeline, 2)
         self.assertEqual(timeline.count("call", "chimex_clear_last_error"), 0)
 
+    # Each PE's file is in a folder of its own, as on hosts without a shared disk.
+    def apart(self, pes, before=""):
+        for pe in range(pes):
+            (self.folder / str(pe)).mkdir()
+        script = f'CHIME_TRACE={self.folder}/$CHIME_RUN_PE/run.json; export CHIME_TRACE; {before} exec "$@"'
+        return self.run_it([PROGRAMS["chime-run"], "-n", pes, "sh", "-c", script, "sh", PROGRAMS["counted_pe"], ROUNDS])
+
+    def test_pes_without_a_shared_disk_send_their_parts(self):
+        self.apart(3)
+        self.check_counts(Timeline(self.folder / "0" / "run.json"), 3)
+        for pe in (1, 2):
+            self.assertEqual(list((self.folder / str(pe)).iterdir()), [])
+
+    def test_another_clock_is_set_to_that_of_pe_0(self):
+        unshare = "unshare --time --boottime 5000 --monotonic 5000"
+        if subprocess.run(unshare.split() + ["true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("time namespaces take root")
+        self.apart(2, f"[ $CHIME_RUN_PE = 0 ] || exec {unshare} \"$@\";")
+        timeline = Timeline(self.folder / "0" / "run.json")
+        self.check_counts(timeline, 2)
+        first, other = timeline.facts["clocks"]
+        self.assertEqual((first["offset_ns"], first["doubt_ns"]), (0, 0))
+        self.assertEqual(other["clock"], "another machine's, set to PE 0's")
+        self.assertGreater(other["doubt_ns"], 0)
+        self.assertLessEqual(abs(other["offset_ns"] + 5000 * 10**9), other["doubt_ns"])
+        # The PEs lived at the same time.
+        spans = {pe: [s for s in timeline.spans if s["pid"] == pe] for pe in (0, 1)}
+        self.assertLess(abs(min(map(timeline.begin, spans[0])) - min(map(timeline.begin, spans[1]))), PATIENCE_S * 10**9)
+
     def test_a_missing_folder_is_said_before_work_starts(self):
         missing = self.folder / "missing" / "run.json"
         run = self.run_it([PROGRAMS["chime-run"], "-n", "2", "--trace", missing, "touch", self.folder / "started"], code=126)

@@ -32,11 +32,12 @@ CHIME_DEVICE auto amo_on(T* word, T operand = {}, T compare = {}) {
 template <class A>
 CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       trace(ctx, Thread{}, {operation, pe, amo.word, sizeof(amo.operand), amo.operand});
   if (!go(ctx, Traffic::kAtomic, target, pe, [&](const auto& path) { path.amo(amo); })) {
     fail_route(ctx, target, pe, operation);
   }
+  traced.end();
 }
 
 // Returns the word before. Returns zero if no path leads to it and CHIME_ON_ERROR=return.
@@ -44,12 +45,13 @@ template <class A>
 CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
   typename A::Word before = 0;
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       trace(ctx, Thread{}, {operation, pe, amo.word, sizeof(amo.operand), amo.operand});
   if (!go(ctx, Traffic::kAtomic, target, pe,
           [&](const auto& path) { before = path.fetch_amo(amo); })) {
     fail_route(ctx, target, pe, operation);
   }
+  traced.end();
   return before;
 }
 
@@ -113,11 +115,11 @@ template <class T, class Act>
 CHIME_DEVICE T on_element(const Context& ctx, T* element, int pe, Operation operation, Act act) {
   const Target target = target_word(element);
   T before = {};
-  [[maybe_unused]] const exec::Traced traced =
-      trace(ctx, Thread{}, {operation, pe, element, sizeof(T)});
+  const exec::Traced traced = trace(ctx, Thread{}, {operation, pe, element, sizeof(T)});
   if (!go(ctx, Traffic::kAtomic, target, pe, [&](const auto& path) { before = act(path); })) {
     fail_route(ctx, target, pe, operation);
   }
+  traced.end();
   return before;
 }
 

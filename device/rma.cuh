@@ -50,13 +50,14 @@ CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target target = {put.dst, put.bytes, kLeast, false, put.src};
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, g, {operation, pe, put.dst, put.bytes});
+  const exec::Traced traced = trace(ctx, g, {operation, pe, put.dst, put.bytes});
   if (!go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
         name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
         path.template put<kLeast>(g, put);
       })) {
     fail_route(ctx, target, pe, operation);
   }
+  traced.end();
 }
 
 template <std::size_t kLeast, class Group>
@@ -65,11 +66,12 @@ CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
   if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, get.dst, get.bytes, operation)) return;
   const Target target = {get.src, get.bytes, kLeast, false, get.dst};
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, g, {operation, pe, get.src, get.bytes});
+  const exec::Traced traced = trace(ctx, g, {operation, pe, get.src, get.bytes});
   if (!go(ctx, Traffic::kData, target, pe,
           [&](const auto& path) { path.template get<kLeast>(g, get); })) {
     fail_route(ctx, target, pe, operation);
   }
+  traced.end();
 }
 
 // Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
@@ -161,12 +163,13 @@ CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void*
 template <class T>
 CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
   const Target target = target_word(dst);
-  [[maybe_unused]] const exec::Traced traced = detail::trace(
+  const exec::Traced traced = detail::trace(
       ctx, Thread{}, {Operation::kP, pe, dst, sizeof(T), detail::shown(to_word(value))});
   if (!go(ctx, Traffic::kData, target, pe,
           [&](const auto& path) { path.p(word_ptr(dst), to_word(value)); })) {
     fail_route(ctx, target, pe, Operation::kP);
   }
+  traced.end();
 }
 
 // Returns zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
@@ -174,12 +177,12 @@ template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
   const Target target = target_word(src);
   detail::Word<sizeof(T)> word = {};
-  [[maybe_unused]] const exec::Traced traced =
-      detail::trace(ctx, Thread{}, {Operation::kG, pe, src, sizeof(T)});
+  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kG, pe, src, sizeof(T)});
   if (!go(ctx, Traffic::kData, target, pe,
           [&](const auto& path) { word = path.g(word_ptr(src)); })) {
     fail_route(ctx, target, pe, Operation::kG);
   }
+  traced.end();
   return from_word<T>(word);
 }
 
@@ -193,7 +196,7 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
   if (!check_here(ctx, src, detail::strided_bytes<T>(src_stride, n), Operation::kIput)) return;
   using W = detail::Word<sizeof(T)>;
   const Target target = {dst, detail::strided_bytes<T>(dst_stride, n), sizeof(T)};
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       detail::trace(ctx, g, {Operation::kIput, pe, dst, detail::bytes_of<T>(n)});
   const bool is_sent = go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
     detail::name_source(ctx, g, src, sizeof(T), static_cast<std::size_t>(src_stride) * sizeof(T),
@@ -203,6 +206,7 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
       path.p(word_ptr(dst + k * dst_stride), detail::load_element<W>(src + k * src_stride));
     }
   });
+  traced.end();
   if (!is_sent) return fail_route(ctx, target, pe, Operation::kIput);
   end_together(g);
 }
@@ -214,7 +218,7 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
   if (!is_memory(ctx, dst, sizeof(T), Operation::kIget)) return;
   if (!check_here(ctx, dst, detail::strided_bytes<T>(dst_stride, n), Operation::kIget)) return;
   const Target target = {src, detail::strided_bytes<T>(src_stride, n), sizeof(T)};
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       detail::trace(ctx, g, {Operation::kIget, pe, src, detail::bytes_of<T>(n)});
   const bool is_fetched = go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
@@ -222,6 +226,7 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
       detail::store_element(dst + k * dst_stride, path.g(word_ptr(src + k * src_stride)));
     }
   });
+  traced.end();
   if (!is_fetched) return fail_route(ctx, target, pe, Operation::kIget);
   end_together(g);
 }

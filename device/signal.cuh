@@ -61,8 +61,7 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
   if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
-  [[maybe_unused]] const exec::Traced traced =
-      trace(ctx, g, work_of(operation, signal, pe, put.bytes));
+  const exec::Traced traced = trace(ctx, g, work_of(operation, signal, pe, put.bytes));
   if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
         if (put.bytes != 0) {
           if (!is_in_unchecked_heap(ctx, data) && !may_touch_too(ctx, data, pe, path.kIsMapped)) {
@@ -74,6 +73,7 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
       })) {
     fail_signal(ctx, signal, pe, operation);
   }
+  traced.end();
 }
 
 }  // namespace detail
@@ -110,11 +110,12 @@ CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, cons
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
 // that announces data.
 CHIME_DEVICE void signal_op(const Context& ctx, const SignalUpdate& signal, int pe) {
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       detail::trace(ctx, Thread{}, detail::work_of(Operation::kSignalOp, signal, pe, 0));
   if (!detail::go_with_signal(ctx, signal, pe, [&](const auto& path) { path.signal(signal); })) {
     detail::fail_signal(ctx, signal, pe, Operation::kSignalOp);
   }
+  traced.end();
 }
 
 // Reads this PE's signal word once. What came with this value is visible after it. Returns 0 if the

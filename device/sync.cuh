@@ -30,25 +30,27 @@ namespace chime {
 // completed. A job without channels skips the channels' fence, which would cost more than that of
 // the stores.
 CHIME_DEVICE void fence(const Context& ctx) {
-  [[maybe_unused]] const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kFence});
+  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kFence});
   if (detail::has_channels(ctx)) {
     channel::fence(ctx);
   } else {
     need_filled(ctx);
   }
   order::puts_visible();
+  traced.end();
 }
 
 // Completes these operations: the data of puts is at the peers, that of nbi gets is here. On the
 // host it also completes what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
-  [[maybe_unused]] const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kQuiet});
+  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kQuiet});
   if (detail::has_channels(ctx)) {
     channel::quiet(ctx);
   } else {
     need_filled(ctx);
   }
   order::puts_visible();
+  traced.end();
 }
 
 namespace detail {
@@ -122,11 +124,12 @@ CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t
 template <class T>
 CHIME_DEVICE void wait_all(const Context& ctx, const WaitSet<T>& set) {
   if (!begins(ctx, set.watched())) return;
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
+  const exec::Traced traced = trace(ctx, Thread{}, set.work());
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && !wait_on(ctx, set, i, [&] { return set.holds(i); })) return;
   }
   if (set.count == 1) traced.saw([&] { return bits_of(order::observe(set.elements)); });
+  traced.end();
 }
 
 template <class T>
@@ -151,8 +154,9 @@ CHIME_DEVICE std::size_t wait_any(const Context& ctx, const WaitSet<T>& set) {
   const std::size_t first = set.first_watched();
   if (!begins(ctx, set.watched()) || first == set.count) return kNone;
   std::size_t found = kNone;
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
+  const exec::Traced traced = trace(ctx, Thread{}, set.work());
   wait_on(ctx, set, first, [&] { return (found = find_any(set)) != kNone; });
+  traced.end();
   return found;
 }
 
@@ -172,8 +176,9 @@ CHIME_DEVICE std::size_t wait_some(const Context& ctx, const WaitSet<T>& set,
   const std::size_t first = set.first_watched();
   if (!begins(ctx, set.watched()) || first == set.count) return 0;
   std::size_t found = 0;
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, set.work());
+  const exec::Traced traced = trace(ctx, Thread{}, set.work());
   wait_on(ctx, set, first, [&] { return (found = find_some(set, indices)) != 0; });
+  traced.end();
   return found;
 }
 
@@ -225,7 +230,7 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                        return compare<T>(order::observe(ivar), cmp, value);
                      }).status;
   if (status == CHIMEX_OK) traced.saw([&] { return detail::bits_of(order::observe(ivar)); });
-  return status;
+  return traced.ended(status);
 }
 
 template <class T>
@@ -332,7 +337,7 @@ CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const 
   const WaitResult result = wait_for_peers(
       ctx, wait, [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
   if (result.ok()) traced.saw([&] { return *seen; });
-  return result;
+  return traced.ended(result);
 }
 
 }  // namespace detail

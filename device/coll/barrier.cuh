@@ -146,7 +146,7 @@ CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, 
 CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
   const std::uint64_t* const flag = meeting.flag(ctx);
   const std::uint64_t epoch = meeting.area(ctx).epoch;
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, Thread{}, work_of_wait(ctx, meeting));
+  const exec::Traced traced = trace(ctx, Thread{}, work_of_wait(ctx, meeting));
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_arrival(ctx, meeting); },
       [&] { return order::observe(flag) >= epoch; },
@@ -154,6 +154,7 @@ CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
         if (has_channels(ctx)) channel::watch(ctx, start);  // other threads may wait for its finds
         return lost_to_meeting(ctx, meeting.handle);
       });
+  traced.end();
   if (!result.ok()) fail_arrival(ctx, meeting, result);
   return result.ok();
 }
@@ -206,7 +207,7 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
 // where the bound was the call's own.
 template <class Group>
 CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, g, work_of(Meeting(team, operation)));
+  const exec::Traced traced = trace(ctx, g, work_of(Meeting(team, operation)));
   g.sync();  // what any member did happens before the leader's announcement
   if (is_barrier(operation)) quiet_together(ctx, g);
   bool failed = false;
@@ -215,7 +216,7 @@ CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation 
     failed = !disseminate(ctx, Meeting(team, operation));
     if (!failed) settle_words(ctx);
   }
-  return g.any(failed) ? leave_failed(ctx, g, Meeting(team, operation)) : CHIMEX_OK;
+  return traced.ended(g.any(failed) ? leave_failed(ctx, g, Meeting(team, operation)) : CHIMEX_OK);
 }
 
 }  // namespace detail

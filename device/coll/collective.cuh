@@ -162,12 +162,14 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
     return refusal;
   }
   const Meeting meeting(call.team, call.operation);
-  [[maybe_unused]] const exec::Traced traced = trace(ctx, g, work_of(meeting, call.bytes));
+  const exec::Traced traced = trace(ctx, g, work_of(meeting, call.bytes));
   if (begin_exchange(ctx, g, meeting)) {
     const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
-    if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) return CHIMEX_OK;
+    if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) {
+      return traced.ended(CHIMEX_OK);
+    }
   }
-  return leave_failed(ctx, g, meeting);
+  return traced.ended(leave_failed(ctx, g, meeting));
 }
 
 }  // namespace chime::detail

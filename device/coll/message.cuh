@@ -166,7 +166,7 @@ CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting,
   const std::uint64_t round = meeting.area(ctx).round;
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
   unsigned seen = 0;
-  [[maybe_unused]] const exec::Traced traced =
+  const exec::Traced traced =
       trace(ctx, Thread{}, {meeting.operation(), pe_of(team_of(ctx, meeting.handle), rank)});
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_message(ctx, meeting, rank); },
@@ -178,6 +178,7 @@ CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting,
         if (has_channels(ctx)) channel::watch(ctx, start);
         return lost_to_exchange(ctx, meeting.handle);
       });
+  traced.end();
   if (!result.ok()) fail_to_hear(ctx, meeting, rank, result);
   return result.ok();
 }

@@ -226,7 +226,12 @@ CHIME_DEVICE void raise_event(int) {}  // called by host threads alone
 // Operations of a GPU's kernels are not on the timeline.
 class Traced {
  public:
-  CHIME_DEVICE Traced(const Context&, bool, const abi::TracedWork&) {}
+  CHIME_DEVICE Traced(const Context&, std::uint32_t, bool, const abi::TracedWork&) {}
+  CHIME_DEVICE void end() const {}
+  template <class Result>
+  CHIME_DEVICE Result ended(Result result) const {
+    return result;
+  }
   template <class Look>
   CHIME_DEVICE void saw(Look) const {}
 };

@@ -1,6 +1,6 @@
-// Where operations are noted on the timeline (CHIME_TRACE): one line in each operation, which holds
-// the object while it works. On a GPU it is no instruction; on the CPU device one test of a word
-// beside the one that says whether the job is checked.
+// Where operations are noted on the timeline (CHIME_TRACE): one line where an operation
+// begins and one where it has ended. On a GPU it is no instruction; on the CPU device one test of a
+// word beside the one that says whether the job is checked.
 #ifndef CHIME_DEVICE_EXEC_TIMELINE_CUH_
 #define CHIME_DEVICE_EXEC_TIMELINE_CUH_
 
@@ -15,7 +15,7 @@ namespace chime::detail {
 // By all members of the group; its leader's operation is noted.
 template <class Group>
 CHIME_DEVICE exec::Traced trace(const Context& ctx, Group g, const abi::TracedWork& work) {
-  return exec::Traced(ctx, ctx.pe.traced != 0 && g.is_leader(), work);
+  return exec::Traced(ctx, ctx.pe.traced, g.is_leader(), work);
 }
 
 // An element's word as the timeline shows it; 16 bytes are not shown.

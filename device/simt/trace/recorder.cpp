@@ -28,9 +28,11 @@ void set_recorder(const Recorder* recorder) {
   detail::recorder_in_use.store(recorder, std::memory_order_release);
 }
 
-void* begin_traced(const Context& ctx, const abi::TracedWork& work) {
+void* begin_traced(const Context& ctx, chime::Operation operation, int pe, const void* address,
+                   std::size_t bytes, std::uint64_t value, int how) {
   const Recorder* const in_use = recorder();
-  return in_use != nullptr ? in_use->begin_work(ctx, work, place_of_thread()) : nullptr;
+  if (in_use == nullptr) return nullptr;
+  return in_use->begin_work(ctx, {operation, pe, address, bytes, value, how}, place_of_thread());
 }
 
 void end_traced(void* event) { last.load(std::memory_order_acquire)->end(event); }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "host/errors/error.hpp"
 
@@ -42,7 +44,7 @@ class File {
   }
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    fmt::format_to(fmt::appender(text_), format, std::forward<Arguments>(arguments)...);
     if (text_.size() >= kPiece) flush();
   }
   void finish() {
@@ -156,11 +158,22 @@ class Writer {
         pe, quoted(fmt::format("PE {} ({}, process {})", pe, h.host, h.process)), pe, pe);
   }
 
-  std::string name_of(const Span& span) const {
+  static std::string name_of(const Span& span) {
     const Event& event = *span.event;
     if (event.kind != EventKind::kWork) return span.part->name(event.name);
     const char* const name = operation_name(event.operation);
     return is_wait_in_meeting(event) ? std::string("wait in ") + name : name;
+  }
+
+  // In quotes. There are few, of many events.
+  const std::string& quoted_name_of(const Span& span) {
+    const Event& event = *span.event;
+    const bool is_work = event.kind == EventKind::kWork;
+    const NameKey key{is_work ? nullptr : span.part, is_work ? event.operation : event.name,
+                      is_wait_in_meeting(event)};
+    const auto [name, is_new] = names_.try_emplace(key);
+    if (is_new) name->second = quoted(name_of(span));
+    return name->second;
   }
 
   void write_span(std::size_t index) {
@@ -170,7 +183,7 @@ class Writer {
     file_.add(
         "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},"
         "\"args\":{{",
-        quoted(name_of(span)), category_of(group_of(event)), event.my_pe,
+        quoted_name_of(span), category_of(group_of(event)), event.my_pe,
         number_of(timeline_.tracks.of_spans[index]), time(span.begin_ns),
         length(span.end_ns - span.begin_ns));
     write_arguments(span);
@@ -233,8 +246,11 @@ class Writer {
         number_of(timeline_.tracks.of_spans[span]), time(at_ns), more);
   }
 
+  using NameKey = std::tuple<const Part*, std::uint32_t, bool>;
+
   const Timeline& timeline_;
   File file_;
+  std::map<NameKey, std::string> names_;
   std::uint64_t start_ns_ = ~std::uint64_t{0};
   bool is_first_ = true;
 };

@@ -3,6 +3,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "host/errors/log.hpp"
 #include "host/pe/pe.hpp"
@@ -18,7 +19,8 @@ namespace {
 // PEs that are threads of one process share its part.
 struct OfProcess {
   std::mutex mutex;
-  trace::PartFile* part = nullptr;  // lives for ever
+  trace::PartFile* part = nullptr;
+  std::vector<trace::PartFile*> parts;  // live for ever: a thread may end an event late
   std::string path;
   int pes = 0;           // that record
   bool is_sent = false;  // PE 0 has no access to this disk, and got the part
@@ -38,6 +40,7 @@ void begin(OfProcess& mine, const Runtime& runtime) {
       trace::part_of(mine.path, runtime.my_pe()),
       {.n_pes = runtime.n_pes(), .first_pe = runtime.my_pe(), .job = runtime.bootstrap->job_id()},
       settings.trace_events);
+  mine.parts.push_back(mine.part);
   trace::set_pe_of_call(current_pe_or_none);
   trace::begin_recording(*mine.part);
   simt::set_recorder(&trace::kExecutorsRecorder);

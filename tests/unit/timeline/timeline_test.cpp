@@ -46,7 +46,10 @@ class TimelineTest : public testing::Test {
 
   // A part of PE `pe`, which lives as long as the program.
   PartFile& part(int pe, int n_pes = 1, std::uint64_t events = 1000, const char* job = "job") {
-    return *new PartFile(part_of(path_, pe), {.n_pes = n_pes, .first_pe = pe, .job = job}, events);
+    static auto& all = *new std::vector<PartFile*>;
+    all.push_back(
+        new PartFile(part_of(path_, pe), {.n_pes = n_pes, .first_pe = pe, .job = job}, events));
+    return *all.back();
   }
 
   std::string folder_, path_;
@@ -135,9 +138,9 @@ TEST_F(TimelineTest, NamesAreKeptOnceAndTheLastOnesAreMissed) {
   const std::uint32_t a = file.number_of(first), b = file.number_of(second);
   EXPECT_EQ(file.number_of(first), a);
   EXPECT_NE(a, b);
-  const auto* const many = new std::vector<std::string>(6000, std::string(30, 'n'));
+  static const std::vector<std::string> many(6000, std::string(30, 'n'));
   std::uint32_t last = 1;
-  for (const std::string& name : *many) last = file.number_of(name.c_str());
+  for (const std::string& name : many) last = file.number_of(name.c_str());
   EXPECT_EQ(last, 0u);
   const Part read(file.file());
   EXPECT_EQ(read.name(a), "first");

@@ -99,7 +99,7 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
         return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes),
-                                       detail::team_of(ctx, team).from.fcollect);
+                                       detail::team_of(ctx, team).switch_at.fcollect);
       });
 }
 
@@ -113,7 +113,7 @@ CHIME_DEVICE int alltoallmem(const Context& ctx, Group g, chime_team_t team, voi
                               const auto* const blocks = static_cast<const std::byte*>(src);
                               return detail::exchange_blocks(
                                   ctx, g, meeting, dst, {blocks, bytes, bytes, detail::kNoEnd},
-                                  detail::team_of(ctx, team).from.alltoall);
+                                  detail::team_of(ctx, team).switch_at.alltoall);
                             });
 }
 

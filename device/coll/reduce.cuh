@@ -123,7 +123,7 @@ template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
-  if (bytes >= team_of(ctx, meeting.handle).from.reduce) {
+  if (bytes >= team_of(ctx, meeting.handle).switch_at.reduce) {
     const std::size_t staged = (size_of(ctx, meeting) - 1) * bytes_of_block(ctx, meeting, bytes);
     const bool is_apart = are_apart(all, bytes, bytes) && staged <= bytes;
     const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, is_apart});
@@ -193,7 +193,7 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
   const std::size_t bytes = all.n * combine.bytes();
   const std::size_t of_all = bytes * size_of(ctx, meeting);
   std::size_t done = 0;
-  if (of_all >= team_of(ctx, meeting.handle).from.reducescatter) {
+  if (of_all >= team_of(ctx, meeting.handle).switch_at.reducescatter) {
     const std::byte* const own = all.src + rank_of(ctx, meeting) * bytes;  // no other one reads it
     const bool is_apart = are_apart(all, bytes, of_all), stays = is_apart || all.dst == own;
     const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays, is_apart});
@@ -201,6 +201,7 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
     if (sharing == Sharing::kMapped) return scatter_by_loads(ctx, g, meeting, combine, all);
     if (sharing == Sharing::kApart) done = scatter_by_parts(ctx, g, meeting, combine, all);
     if (done > bytes) return false;
+    if (done == bytes && done != 0) return true;
   }
   return scatter_by_slots(ctx, g, meeting, combine, all, done);
 }

@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 // 0's process is stopped, or one on the way up to it: then there is the direct way.
 constexpr auto kTimeOfTheWayUp = 1s;
 constexpr auto kAnswerTime = 10s;
-// PE 0 may decide by what had arrived that long before: who asked later still waits for the
-// verdict.
+// PE 0 may decide by what had arrived kStale ago. A PE that has given up since still waits for the
+// verdict, and there is as much time again for it to come.
 static_assert(kAnswerTime > 2 * net::Reactor::kStale);
 
 // Who watches processes knows more of a death than that a connection ended, and raises the abort

@@ -471,14 +471,19 @@ constexpr Variable kVariables[] = {
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
      "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
-    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto", "Algorithm of fcollects; likewise.",
+    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto",
+     "Algorithm of fcollects: slots, direct, or direct from so many bytes on. chime-info "
+     "--collectives says what each does, and what auto takes.",
      read_algorithm<&CollectiveOptions::fcollect>},
-    {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto", "Algorithm of alltoalls; likewise.",
+    {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto",
+     "Algorithm of alltoalls, as CHIME_COLL_FCOLLECT.",
      read_algorithm<&CollectiveOptions::alltoall>},
-    {"CHIME_COLL_REDUCE", "auto|slots|blocks|bytes", "auto", "Algorithm of reductions; likewise.",
+    {"CHIME_COLL_REDUCE", "auto|slots|blocks|bytes", "auto",
+     "Algorithm of reductions, as CHIME_COLL_FCOLLECT.",
      read_algorithm<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
-     "Algorithm of reducescatters; likewise.", read_algorithm<&CollectiveOptions::reducescatter>},
+     "Algorithm of reducescatters, as CHIME_COLL_FCOLLECT.",
+     read_algorithm<&CollectiveOptions::reducescatter>},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
      "One operation may have several waits, one after another.",

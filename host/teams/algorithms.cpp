@@ -5,9 +5,10 @@
 namespace chime::host {
 namespace {
 
-// What a request carries by itself goes at once; more is written twice on its way by a slot.
-constexpr std::uint64_t kCarriedBytes = 16;
-std::uint64_t from_more_than_carried(const TeamSize&) { return kCarriedBytes + 1; }
+// What a request carries by itself (device/coll/message.cuh) goes at once; more is written twice on
+// its way by a slot.
+constexpr std::uint64_t kCarriedByRequest = 16;
+std::uint64_t from_more_than_carried(const TeamSize&) { return kCarriedByRequest + 1; }
 // What slots take in more than one turn.
 std::uint64_t from_more_than_slots(const TeamSize& team) {
   return team.members * team.slot_bytes + 1;
@@ -57,7 +58,7 @@ std::span<const Algorithms> all_algorithms() { return kAll; }
 
 abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team) {
   abi::SwitchSizes sizes;
-  for (const Algorithms& call : kAll) sizes.*call.from = switch_size(call, asked, team);
+  for (const Algorithms& call : kAll) sizes.*call.switch_at = switch_size(call, asked, team);
   return sizes;
 }
 

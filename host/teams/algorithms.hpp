@@ -24,11 +24,10 @@ struct Algorithms {
   std::string_view counted;    // whose bytes decide
   std::string_view few_means, many_means;
   CollectiveOptions::Bytes CollectiveOptions::*asked;
-  std::uint64_t abi::SwitchSizes::*from;
+  std::uint64_t abi::SwitchSizes::*switch_at;
   std::uint64_t (*automatic)(const TeamSize&);
-  // The first algorithm takes no more bytes than these; the second one is there at all.
-  std::uint64_t (*most_of_few)(const TeamSize&);
-  bool (*has_many)(const TeamSize&);
+  std::uint64_t (*most_of_few)(const TeamSize&);  // bytes that the first algorithm can take
+  bool (*has_many)(const TeamSize&);              // whether the team has room for the second one
 };
 
 std::span<const Algorithms> all_algorithms();

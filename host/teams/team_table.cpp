@@ -135,7 +135,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   const std::size_t slot_bytes = shape_.slot_bytes(members);
   entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes);
   entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
-  entry.from = switch_sizes(shape_.algorithms, {members, slot_bytes});
+  entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes});
   return entry;
 }
 

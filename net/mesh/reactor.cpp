@@ -76,11 +76,11 @@ void Reactor::run_once(Deadline deadline) {
   const Clock::time_point looked = Clock::now();
   const std::size_t waiting = behind_arrivals_.size();
   if (waiting) deadline = looked;
-  const bool all =
+  const bool saw_all =
       serve_sockets(timers_.empty() ? deadline : std::min(deadline, timers_.begin()->first.first));
   serve_clocks();
   serve_posted();
-  if (all) serve_behind_arrivals(waiting, looked);
+  if (saw_all) serve_behind_arrivals(waiting, looked);
 }
 
 // Whether all sockets that were ready have been served: sockets that are left come first in the

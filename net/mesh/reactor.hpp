@@ -47,8 +47,10 @@ class Reactor {
   // thread.
   void post(Task task);
 
-  // The same, behind all that had arrived in this process's sockets when `task` is called: also
-  // what arrived while the process was stopped, up to kStale before the call. From any thread.
+  // The same, but `task` waits for a round that begins later and serves all sockets that are ready,
+  // and for another one where that round looked at them more than kStale ago: what came while this
+  // process was stopped is served before. Of one socket a round reads no more than 256 KiB. From
+  // any thread.
   void post_behind_arrivals(Task task);
   static constexpr std::chrono::seconds kStale{3};
 

@@ -99,17 +99,21 @@ IN_EVERY_WORLD(Reduce, CombinesBitsOfBytes) {
 IN_EVERY_WORLD(Reducescatter, GivesEachMemberItsBlock) {
   world.spawn(1, [](Pe& pe) {
     const std::size_t most = 1500;
-    Symmetric<float> src(most * static_cast<std::size_t>(pe.size())), dst(most);
+    const std::size_t all = most * static_cast<std::size_t>(pe.size());
+    Symmetric<float> near(all), dst(most);
+    Private<float> own(all);
     Private<int> failed(1);
     for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
       for_each_group([&]<class Group>(GroupTag<Group>) {
         for (const std::size_t n : {0, 1, 5, 1000, 1500}) {
-          src.write(brought_by<float>(pe.rank(), n * pes.size(), 0));
+          float* const src = n == 1000 ? own.data() : near.data();
+          const std::vector<float> values = brought_by<float>(pe.rank(), n * pes.size(), 0);
+          exec::copy(src, values.data(), values.size() * sizeof(float));
           pe.barrier();
           const int rank = rank_of(pe.rank(), pes);
           if (rank < 0) continue;
           pe.run(1, kGroupThreads<Group>, scatter_once<Sum, float, Group>, pe.context(), team,
-                 dst.data(), static_cast<const float*>(src.data()), n, failed.data());
+                 dst.data(), static_cast<const float*>(src), n, failed.data());
           ASSERT_EQ(0, failed.read()[0]);
           expect_same(expected<float>(pes, static_cast<std::size_t>(rank) * n, n, 0,
                                       [](float a, float b) { return a + b; }),

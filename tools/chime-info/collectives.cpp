@@ -15,6 +15,7 @@ namespace {
 struct Choice {
   const host::Algorithms& of;
   std::uint64_t from;  // bytes from which the second one is taken
+  bool has_room_for_many;
 
   bool takes_few() const { return from > 0; }
   bool takes_many() const { return from != host::kNoBytes; }
@@ -28,16 +29,16 @@ std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
                                         static_cast<int>(settings.team_lanes), n_pes,
                                         settings.collective_scratch};
   const auto members = static_cast<std::size_t>(n_pes);
-  const abi::SwitchSizes sizes =
-      host::switch_sizes(settings.collectives, {members, shape.slot_bytes(members)});
+  const host::TeamSize team = {members, shape.slot_bytes(members)};
+  const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
   std::vector<Choice> all;
   for (const host::Algorithms& call : host::all_algorithms())
-    all.push_back({call, sizes.*call.from});
+    all.push_back({call, sizes.*call.switch_at, call.has_many(team)});
   return all;
 }
 
 void print_text(const std::vector<Choice>& all, const host::Settings& settings, int n_pes) {
-  fmt::print("Algorithms of collectives in a team of {} PEs\n", n_pes);
+  fmt::print("Algorithms of collectives in a team of all of {} PEs\n", n_pes);
   for (const Choice& choice : all) {
     const host::Algorithms& of = choice.of;
     fmt::print("  {}  ({}={})\n", of.call, of.variable,
@@ -49,6 +50,8 @@ void print_text(const std::vector<Choice>& all, const host::Settings& settings, 
                      ? fmt::format(", up to {} bytes of {}", choice.from - 1, of.counted)
                      : "",
                  of.few_means);
+    if (!choice.has_room_for_many && n_pes > 1)
+      fmt::print("      {}: this team has no room for it (CHIME_COLL_SCRATCH)\n", of.many);
     if (choice.takes_many())
       fmt::print(
           "      {}{}: {}\n", of.many,

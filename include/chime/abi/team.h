@@ -67,7 +67,7 @@ struct Team {
   std::uint64_t* agreement = nullptr;
   // A member's slot, and its words, in each half of a lane's scratch (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
-  SwitchSizes from;
+  SwitchSizes switch_at;
 };
 static_assert(sizeof(Team) == 96);
 

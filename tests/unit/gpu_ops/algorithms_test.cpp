@@ -34,10 +34,10 @@ TEST(Algorithms, AreNamedAsTheirVariablesSay) {
 TEST(Algorithms, FollowTheBytesThatTheUserSays) {
   for (const Algorithms& call : all_algorithms()) {
     const abi::SwitchSizes sizes = switch_sizes(asked(call.variable, "1K"), kFour);
-    EXPECT_EQ(sizes.*call.from, 1024u) << call.call;
+    EXPECT_EQ(sizes.*call.switch_at, 1024u) << call.call;
     for (const Algorithms& other : all_algorithms())
       if (other.call != call.call) {
-        EXPECT_EQ(sizes.*other.from, switch_sizes({}, kFour).*other.from) << other.call;
+        EXPECT_EQ(sizes.*other.switch_at, switch_sizes({}, kFour).*other.switch_at) << other.call;
       }
   }
 }
@@ -45,11 +45,11 @@ TEST(Algorithms, FollowTheBytesThatTheUserSays) {
 TEST(Algorithms, MayBeAskedForByName) {
   for (const Algorithms& call : all_algorithms()) {
     const auto from = [&](std::string_view name) {
-      return switch_sizes(asked(call.variable, std::string(name)), kFour).*call.from;
+      return switch_sizes(asked(call.variable, std::string(name)), kFour).*call.switch_at;
     };
     EXPECT_EQ(from(call.many), 0u) << call.call;
     EXPECT_GT(from(call.few), kFour.slot_bytes) << call.call;
-    EXPECT_EQ(from("auto"), switch_sizes({}, kFour).*call.from) << call.call;
+    EXPECT_EQ(from("auto"), switch_sizes({}, kFour).*call.switch_at) << call.call;
     EXPECT_THROW(asked(call.variable, "ring"), Error) << call.call;
   }
 }
@@ -71,7 +71,7 @@ TEST(Algorithms, BlocksOfReductionsNeedRoomForPlaces) {
 TEST(Algorithms, ATeamOfOneSendsNothing) {
   for (const Algorithms& call : all_algorithms()) {
     const abi::SwitchSizes sizes = switch_sizes(asked(call.variable, "0"), {1, 1024});
-    EXPECT_TRUE(sizes.*call.from == kNoBytes || call.many == "direct") << call.call;
+    EXPECT_TRUE(sizes.*call.switch_at == kNoBytes || call.many == "direct") << call.call;
   }
 }
 

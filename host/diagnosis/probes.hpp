@@ -60,7 +60,7 @@ struct Probes {
   std::optional<FoundLibrary> library;             // that LD_LIBRARY_PATH leads programs to
   std::map<std::string, std::string> environment;  // CHIME_*, LD_LIBRARY_PATH, PATH
   std::vector<std::string> late;                   // did not answer in time
-  std::map<std::string, std::string> ended;        // how the process that asked ended, by whom
+  std::map<std::string, std::string> ended;  // how a process that asked ended, by what it asked
 };
 
 }  // namespace chime::doctor

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/named_nic.hpp"
+#include "host/diagnosis/facts/rdma.hpp"
 
 namespace chime::doctor {
 namespace {
 
-Machine machine_at_a_glance(const host::Settings& settings) {
+Machine machine_at_a_quick_look(const host::Settings& settings) {
   return {root_of_this_machine(), Probes(), settings};
 }
 
@@ -31,27 +35,59 @@ Findings joined(Findings all, const Findings& more) {
   return all;
 }
 
-}  // namespace
-
-std::string why_no_nic(const Machine& machine) {
-  Findings limits = check_limits(machine);
-  std::erase_if(limits, [](const Finding& finding) { return finding.what != "locked memory"; });
-  return first_sentence(joined(joined(check_nics(machine), check_roce(machine)), limits),
-                        Level::kWrong);
+// Of these checks alone.
+Findings only(Findings findings, std::initializer_list<std::string_view> checks) {
+  std::erase_if(findings, [&](const Finding& finding) {
+    return std::ranges::find(checks, finding.what) == checks.end();
+  });
+  return findings;
 }
 
-std::string why_gpu_falls_short(const Machine& machine) {
-  return first_sentence(check_gpu_memory(machine), Level::kWarning);
+// Of the device that CHIME_NIC names, and of the whole machine.
+void leave_out_others(Findings& findings, const NamedNic& named) {
+  std::erase_if(findings, [&](const Finding& finding) {
+    return !finding.where.empty() && !named.is_at(finding.where);
+  });
 }
 
 // The emulated NIC is on no machine's list.
-std::string why_no_nic(const host::Settings& settings) {
-  return settings.nic.is_soft() ? std::string() : why_no_nic(machine_at_a_glance(settings));
+std::string sentence_for(const host::Settings& settings, std::string (*why)(const Machine&)) {
+  return settings.nic.is_soft() ? std::string() : why(machine_at_a_quick_look(settings));
 }
 
-std::string why_gpu_falls_short(const host::Settings& settings) {
-  return settings.nic.is_soft() ? std::string()
-                                : why_gpu_falls_short(machine_at_a_glance(settings));
+}  // namespace
+
+std::string why_no_nic(const Machine& machine) {
+  const auto named = named_nic(machine.settings.nic);
+  const auto nics = mlx5_devices(machine.root);
+  const bool is_misspelt = named && !nics.empty() && !std::ranges::count(nics, named->device);
+  if (is_misspelt) return {};  // init's error lists the devices
+  Findings findings = joined(joined(check_nics(machine), check_roce(machine)),
+                             only(check_limits(machine), {"locked memory"}));
+  if (named) leave_out_others(findings, *named);
+  return first_sentence(findings, Level::kWrong);
+}
+
+std::string why_queues_are_far(const Machine& machine) {
+  return first_sentence(joined(only(check_gpu_memory(machine), {"BAR1", "GPU memory for NICs"}),
+                               only(check_nics(machine), {"rdma-core"})),
+                        Level::kWarning);
+}
+
+std::string why_kernels_do_not_ring(const Machine& machine) {
+  return first_sentence(only(check_gpu_memory(machine), {"PeerMappingOverride"}), Level::kWarning);
+}
+
+std::string why_no_nic(const host::Settings& settings) {
+  return sentence_for(settings, why_no_nic);
+}
+
+std::string why_queues_are_far(const host::Settings& settings) {
+  return sentence_for(settings, why_queues_are_far);
+}
+
+std::string why_kernels_do_not_ring(const host::Settings& settings) {
+  return sentence_for(settings, why_kernels_do_not_ring);
 }
 
 }  // namespace chime::doctor

@@ -11,11 +11,13 @@ namespace chime::doctor {
 // Why a NIC that is wanted cannot be used, and what mends that; empty: no check knows.
 std::string why_no_nic(const host::Settings& settings);
 
-// Why a NIC does not reach a GPU's memory, or its kernels the NIC, as well as they could; likewise.
-std::string why_gpu_falls_short(const host::Settings& settings);
+// Why a NIC's queues are not in the GPU's memory, and why kernels do not ring the NIC; likewise.
+std::string why_queues_are_far(const host::Settings& settings);
+std::string why_kernels_do_not_ring(const host::Settings& settings);
 
 // The same of a machine that was looked at.
 std::string why_no_nic(const Machine& machine);
-std::string why_gpu_falls_short(const Machine& machine);
+std::string why_queues_are_far(const Machine& machine);
+std::string why_kernels_do_not_ring(const Machine& machine);
 
 }  // namespace chime::doctor

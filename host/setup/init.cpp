@@ -113,22 +113,23 @@ void watch_hosts(Runtime& runtime) {
               }});
 }
 
-// By one PE for all of its node, which are on one machine.
-std::string diagnosis_of_node(const Transport& transport, const Runtime& runtime) {
-  const bool is_first = runtime.bootstrap->node().my_pe == 0;
-  return is_first ? diagnosis_of(transport, runtime.settings) : std::string();
+// "; " and what chime-doctor would say, by one PE for all of its node, which are on one machine.
+template <class Of>
+std::string tail_about(const Of& what, const Runtime& runtime) {
+  if (runtime.bootstrap->node().my_pe != 0) return {};
+  const std::string why = diagnosis_of(what, runtime.settings);
+  return why.empty() ? why : "; " + why;
 }
 
 // A path that was wanted and is not there, or is slow, and that the machine's owner can mend, is
 // worth a warning.
 void tell_of(const Transport& transport, const Runtime& runtime) {
-  const std::string why = diagnosis_of_node(transport, runtime);
-  const std::string tail = why.empty() ? "" : "; " + why;
-  const bool is_stand_in = transport.is_stand_in();
-  log(is_stand_in && !why.empty() ? LogLevel::kWarn : LogLevel::kInfo, runtime.my_pe(), "{}{}",
-      transport.describe(), is_stand_in ? tail : "");
-  for (const std::string& shortfall : transport.shortfalls())
-    log(LogLevel::kWarn, runtime.my_pe(), "{}{}", shortfall, tail);
+  const std::string tail = tail_about(transport, runtime);
+  log(tail.empty() ? LogLevel::kInfo : LogLevel::kWarn, runtime.my_pe(), "{}{}{}",
+      transport.describe(), tail,
+      tail.empty() ? "" : "; CHIME_NIC=off chooses that without this line");
+  for (const Shortfall& shortfall : transport.shortfalls())
+    log(LogLevel::kWarn, runtime.my_pe(), "{}{}", shortfall.text, tail_about(shortfall, runtime));
 }
 
 void finish_init(PeSlot& slot) {

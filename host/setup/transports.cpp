@@ -20,9 +20,18 @@ std::span<const TransportKind> transport_kinds() {
 }
 
 std::string diagnosis_of(const Transport& transport, const Settings& settings) {
-  if (transport.capabilities().path != Path::kNic) return {};
-  if (transport.is_stand_in()) return doctor::why_no_nic(settings);
-  return transport.shortfalls().empty() ? std::string() : doctor::why_gpu_falls_short(settings);
+  if (transport.capabilities().path != Path::kNic || !transport.is_stand_in()) return {};
+  return doctor::why_no_nic(settings);
+}
+
+std::string diagnosis_of(const Shortfall& shortfall, const Settings& settings) {
+  switch (shortfall.of) {
+    case Shortfall::Of::kQueuesInHostMemory:
+      return doctor::why_queues_are_far(settings);
+    case Shortfall::Of::kDoorbellsOfHostThread:
+      return doctor::why_kernels_do_not_ring(settings);
+  }
+  return {};
 }
 
 }  // namespace chime::host

@@ -22,8 +22,9 @@ struct TransportKind {
 
 std::span<const TransportKind> transport_kinds();
 
-// What chime-doctor would say of a transport that is not there, or is slower than it could be, and
-// the remedy; empty: nothing. Reads files.
+// What chime-doctor would say of a transport that is not there, or of what makes one slow, and the
+// remedy; empty: nothing. Read files.
 std::string diagnosis_of(const Transport& transport, const Settings& settings);
+std::string diagnosis_of(const Shortfall& shortfall, const Settings& settings);
 
 }  // namespace chime::host

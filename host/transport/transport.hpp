@@ -194,6 +194,12 @@ class HostDriven {
   virtual bool joins_signal([[maybe_unused]] const HostRequest& put) const { return false; }
 };
 
+// What makes a GPU's kernels slower than they could be on this machine.
+struct Shortfall {
+  enum class Of { kQueuesInHostMemory, kDoorbellsOfHostThread } of;
+  std::string text;  // a sentence, with the remedy
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -205,9 +211,8 @@ class Transport {
   // Whether this PE wanted a device that it does not have, and reaches nobody by it.
   virtual bool is_stand_in() const { return false; }
 
-  // Causes that make a GPU's kernels slower than they could be on this machine: a sentence for
-  // each, with the remedy. Causes that the user has chosen are not among them.
-  virtual std::vector<std::string> shortfalls() const { return {}; }
+  // Without those that the user has chosen.
+  virtual std::vector<Shortfall> shortfalls() const { return {}; }
 
   // ---- Connecting: see above. Throw Error where PEs do not fit together.
   virtual OwnEndpointInfo own_endpoint_info() const = 0;

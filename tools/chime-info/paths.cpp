@@ -61,16 +61,20 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
              : "some PE is reached by the NIC: by the NIC of the PE that owns the word";
 }
 
+std::string why_line(const std::string& why) {
+  return why.empty() ? why : fmt::format("  why      {}\n", why);
+}
+
 std::string report(const host::Runtime& runtime, const Context& context) {
   std::string text =
       fmt::format("PE {}\n  device   {}\n  NIC      {}\n  fabric   {}\n  atomics  {}\n",
                   runtime.my_pe(), runtime.device->gpu->describe(), describe_nic(*runtime.device),
                   describe_fabric(*runtime.device), why_amo(runtime, context));
   for (const auto& transport : runtime.device->transports) {
-    for (const std::string& shortfall : transport->shortfalls())
-      text += fmt::format("  lacks    {}\n", shortfall);
-    if (const std::string why = host::diagnosis_of(*transport, runtime.settings); !why.empty())
-      text += fmt::format("  why      {}\n", why);
+    for (const host::Shortfall& shortfall : transport->shortfalls())
+      text += fmt::format("  lacks    {}\n", shortfall.text) +
+              why_line(host::diagnosis_of(shortfall, runtime.settings));
+    text += why_line(host::diagnosis_of(*transport, runtime.settings));
   }
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;

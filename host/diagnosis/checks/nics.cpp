@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/named_nic.hpp"
 #include "host/diagnosis/facts/pci.hpp"
 #include "host/diagnosis/facts/rdma.hpp"
 #include "host/diagnosis/facts/versions.hpp"
@@ -15,10 +17,10 @@ namespace {
 Finding without_devices(const Machine& machine) {
   if (sys_is_hidden(machine.root))
     return {Level::kWarning, "RDMA devices", "",
-            "/sys is hidden here, and libibverbs finds NICs there: PEs do, too",
+            "/sys, where libibverbs and Chime look for NICs, is hidden",
             "docker run -v /sys:/sys:ro --device=/dev/infiniband"};
   const auto others = other_rdma_devices(machine.root);
-  const auto nics = mellanox_nics(machine.root);
+  const auto nics = mlx5_nics(machine.root);
   if (!nics.empty())
     return {
         Level::kWrong, "RDMA devices", "",
@@ -50,7 +52,7 @@ Finding device_files_finding(const Machine& machine) {
 
 // States and physical states: Documentation/ABI/stable/sysfs-class-infiniband. INIT waits for a
 // subnet manager; Polling finds no partner on the cable; Disabled is an interface that is down.
-std::string cure_for(const RdmaPort& port) {
+std::string remedy_for(const RdmaPort& port) {
   if (port.state.find("INIT") != std::string::npos && !port.is_ethernet)
     return "start a subnet manager (opensm, or the switch's): sminfo must find one";
   if (port.physical.find("Disabled") != std::string::npos && port.is_ethernet)
@@ -59,13 +61,26 @@ std::string cure_for(const RdmaPort& port) {
   return "look at cable, module and switch port: mlxlink -d " + port.nic;
 }
 
-Finding link_finding(const RdmaPort& port, bool another_is_active) {
+Finding link_finding(const RdmaPort& port, bool another_is_active, const char* none_is_active) {
   if (port.is_active()) return ok("link", port.where, port.rate);
   const std::string seen = fmt::format("state {}, physical state {}", port.state, port.physical);
   if (another_is_active)
-    return {Level::kWarning, "link", port.where, seen + ": Chime uses the other ports",
-            cure_for(port)};
-  return {Level::kWrong, "link", port.where, seen + ": no port is active", cure_for(port)};
+    return {Level::kWarning, "link", port.where, seen + ": Chime uses other ports",
+            remedy_for(port)};
+  return {Level::kWrong, "link", port.where, seen + none_is_active, remedy_for(port)};
+}
+
+// A PE that names a port takes no other.
+Findings link_findings(const std::vector<RdmaPort>& ports, const std::optional<NamedNic>& named) {
+  const auto may_serve = [&](const RdmaPort& port) { return !named || named->is_at(port.where); };
+  const auto serves = [&](const RdmaPort& port) { return may_serve(port) && port.is_active(); };
+  const bool one_serves = std::ranges::any_of(ports, serves);
+  Findings findings;
+  for (const RdmaPort& port : ports)
+    findings.push_back(
+        link_finding(port, one_serves || !may_serve(port),
+                     named ? ": no port that CHIME_NIC names is active" : ": no port is active"));
+  return findings;
 }
 
 // DPDK's doc/guides/platform/mlx5.rst: UCTX_EN opens DevX. mlx5dv_open_device(3) fails without it.
@@ -143,8 +158,8 @@ Findings check_nics(const Machine& machine) {
   Findings findings;
   if (auto finding = rdma_core_finding(machine)) findings.push_back(*finding);
   const auto ports = mlx5_ports(machine.root);
-  const bool one_is_active = std::ranges::any_of(ports, &RdmaPort::is_active);
-  for (const RdmaPort& port : ports) findings.push_back(link_finding(port, one_is_active));
+  for (Finding& finding : link_findings(ports, named_nic(machine.settings.nic)))
+    findings.push_back(std::move(finding));
   findings.push_back(device_files_finding(machine));
   for (const auto& [nic, why_not] : machine.probes.why_no_devx)
     findings.push_back(devx_finding(nic, why_not, machine));

@@ -137,7 +137,7 @@ std::optional<Finding> lanes_finding(const PciDevice& device, const Root& root) 
 
 Findings check_pcie(const Machine& machine) {
   Findings findings;
-  const Devices gpus = nvidia_gpus(machine.root), nics = mellanox_nics(machine.root);
+  const Devices gpus = nvidia_gpus(machine.root), nics = mlx5_nics(machine.root);
   for (const Devices* devices : {&gpus, &nics})
     for (const PciDevice& device : *devices)
       if (auto finding = lanes_finding(device, machine.root)) findings.push_back(*finding);

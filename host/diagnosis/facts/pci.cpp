@@ -12,6 +12,9 @@ constexpr long long kNvidia = 0x10de, kMellanox = 0x15b3;
 // The first of a class's three bytes: 0x02 network controllers, 0x03 display and 3D controllers.
 constexpr long long kNetwork = 0x02, kDisplay = 0x03;
 
+// Connect-IB: Linux, drivers/net/ethernet/mellanox/mlx5/core/main.c.
+constexpr long long kFirstOfMlx5 = 0x1011;
+
 std::vector<std::string> parts_of(const std::string& path) {
   std::vector<std::string> parts;
   std::istringstream whole(path);
@@ -34,6 +37,11 @@ std::vector<PciDevice> pci_devices(const Root& root, long long vendor, long long
   return found;
 }
 
+// Linux: vfio-pci and its variants, such as nvgrace_gpu_vfio_pci and mlx5_vfio_pci.
+bool is_held_by_vfio(const PciDevice& device) {
+  return device.driver.find("vfio") != std::string::npos;
+}
+
 std::size_t shared(const PciDevice& a, const PciDevice& b) {
   const auto end =
       std::mismatch(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end()).first;
@@ -44,12 +52,28 @@ std::size_t shared(const PciDevice& a, const PciDevice& b) {
 
 std::vector<PciDevice> nvidia_gpus(const Root& root) {
   auto gpus = pci_devices(root, kNvidia, kDisplay);
-  std::erase_if(gpus, [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; });
+  std::erase_if(gpus, is_held_by_vfio);
   return gpus;
 }
 
-std::vector<PciDevice> mellanox_nics(const Root& root) {
-  return pci_devices(root, kMellanox, kNetwork);
+bool vfio_holds_gpus(const Root& root) {
+  return std::ranges::any_of(pci_devices(root, kNvidia, kDisplay), is_held_by_vfio);
+}
+
+std::vector<PciDevice> mlx5_nics(const Root& root) {
+  auto nics = pci_devices(root, kMellanox, kNetwork);
+  std::erase_if(nics, [&](const PciDevice& nic) {
+    const bool has_other_driver = !nic.driver.empty() && !nic.driver.starts_with("mlx5");
+    return has_other_driver || is_held_by_vfio(nic) ||
+           is_older_than_mlx5(root.number(nic.folder + "/device").value_or(kFirstOfMlx5));
+  });
+  return nics;
+}
+
+// Linux: drivers/net/ethernet/mellanox/mlx4/main.c has 0x1002 to 0x1010 (ConnectX-3) and 0x6340 to
+// 0x676e (ConnectX, ConnectX-2), drivers/infiniband/hw/mthca/mthca_main.c 0x5a44 to 0x6282.
+bool is_older_than_mlx5(long long device_id) {
+  return device_id < kFirstOfMlx5 || (device_id >= 0x5a44 && device_id <= 0x676e);
 }
 
 Distance distance_between(const PciDevice& a, const PciDevice& b) {

@@ -20,9 +20,14 @@ struct PciDevice {
   std::string driver;              // "nvidia", "nouveau"; empty: none
 };
 
-// Without those that a virtual machine has got (vfio-pci).
+// Without those that vfio's drivers hold for programs in user space, such as virtual machines.
 std::vector<PciDevice> nvidia_gpus(const Root& root);
-std::vector<PciDevice> mellanox_nics(const Root& root);
+bool vfio_holds_gpus(const Root& root);
+// Those that the driver mlx5 has, or would have if it were loaded.
+std::vector<PciDevice> mlx5_nics(const Root& root);
+
+// Whether a Mellanox NIC with this PCI device id is of mlx4 or an older driver.
+bool is_older_than_mlx5(long long device_id);
 
 // How far from each other, the nearest first. The words are of nvidia-smi topo: PIX or PXB, PHB,
 // NODE, SYS.

@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "host/diagnosis/facts/pci.hpp"
+
 namespace chime::doctor {
 namespace {
 
 constexpr char kRdmaClass[] = "/sys/class/infiniband/";
 constexpr char kEmptyGid[] = "0000:0000:0000:0000:0000:0000:0000:0000";
 
-// The cards of the driver mlx4: ConnectX-2 and ConnectX-3 (Linux, drivers/net/ethernet/mellanox/
-// mlx4/main.c).
-bool is_of_mlx4(const std::string& hca_type) {
-  return hca_type.starts_with("MT25") || hca_type.starts_with("MT26") ||
-         hca_type.starts_with("MT409") || hca_type.starts_with("MT410");
-}
-
-// Devices may have any name (rocep3s0). Their hca_type has the chip's: MT4129.
+// Devices may have any name (rocep3s0). Their hca_type has the chip's PCI device id, in decimal:
+// MT4129 (Linux, hca_type_show of drivers/infiniband/hw/mlx4/main.c and mlx5/main.c).
 bool is_mlx5(const std::string& nic, const Root& root) {
   const std::string driver = root.name_behind(kRdmaClass + nic + "/device/driver");
   if (!driver.empty()) return driver.starts_with("mlx5");
   const std::string hca_type = root.text(kRdmaClass + nic + "/hca_type").value_or("");
-  return nic.starts_with("mlx5") || (hca_type.starts_with("MT") && !is_of_mlx4(hca_type));
+  return nic.starts_with("mlx5") ||
+         (hca_type.starts_with("MT") && !is_older_than_mlx5(std::atoll(hca_type.c_str() + 2)));
 }
 
 RdmaPort port_of(const std::string& nic, const std::string& number, const Root& root) {

@@ -89,7 +89,7 @@ class Connections {
   // kernels by devx in the device's memory, 2 of the host by verbs; heap registered as host memory;
   // doorbells rung by kernels; writes in order, as all NICs say".
   std::string describe() const;
-  std::vector<std::string> shortfalls() const { return queues_.shortfalls(); }
+  std::vector<Shortfall> shortfalls() const { return queues_.shortfalls(); }
 
  private:
   // The facts that a peer has shown.

@@ -21,7 +21,7 @@ class Mlx5Transport final : public Transport {
 
   Capabilities capabilities() const override;
   std::string describe() const override { return connections_.describe(); }
-  std::vector<std::string> shortfalls() const override { return connections_.shortfalls(); }
+  std::vector<Shortfall> shortfalls() const override { return connections_.shortfalls(); }
 
   OwnEndpointInfo own_endpoint_info() const override {
     return {mlx5::write_endpoint_info(connections_.endpoint_info())};

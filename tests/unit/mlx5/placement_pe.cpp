@@ -38,8 +38,8 @@ struct Pe {
   explicit Pe(const GpuApart::Traits& traits)
       : gpu(traits), nic({job->rank(), job->size(), job->job_id()}, gpu, *heap, options) {
     std::printf("PE %d: %s\n", job->rank(), nic.describe().c_str());
-    for (const std::string& shortfall : nic.shortfalls())
-      std::printf("PE %d lacks: %s\n", job->rank(), shortfall.c_str());
+    for (const Shortfall& shortfall : nic.shortfalls())
+      std::printf("PE %d lacks: %s\n", job->rank(), shortfall.text.c_str());
     peers.add(nic);
     Connector(*job, gpu.allocate_host_visible(sizeof(ControlBlock)), peers, deadline())
         .connect(nic);

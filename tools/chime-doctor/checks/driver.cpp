@@ -60,7 +60,8 @@ Finding gpudirect_finding(const std::string& address, const GpuAttributes& gpu) 
             gpu.name + ": NICs reach its memory, and kernels see their writes in order");
 }
 
-// NVIDIA's driver README, "Common problems": nouveau takes GPUs before the module nvidia can.
+// NVIDIA's driver README, "Interaction with the Nouveau Driver": one driver controls a GPU at a time,
+// and Nouveau must be disabled before NVIDIA's driver is installed.
 Finding without_module(const std::vector<PciDevice>& gpus) {
   const auto is_nouveaus = [](const PciDevice& gpu) { return gpu.driver == "nouveau"; };
   if (std::ranges::any_of(gpus, is_nouveaus))
@@ -90,10 +91,10 @@ Findings check_driver(const Machine& machine) {
   Findings findings;
   if (sys_is_hidden(machine.root))
     findings.push_back(unseen_finding());
+  else if (gpus.empty() && vfio_holds_gpus(machine.root))
+    return {ok("GPU", "", "vfio holds all NVIDIA GPUs; kernels run on the CPU device")};
   else if (gpus.empty() && !module)
     return {ok("GPU", "", "no NVIDIA GPU: kernels run on the CPU device")};
-  else if (gpus.empty())
-    return {ok("GPU", "", "none for this system: a virtual machine has those that there are")};
   if (!module && gpus.empty()) return findings;
   if (!module) return {without_module(gpus)};
   if (auto mismatch = find_mismatch(*module, machine.root)) return {*mismatch};

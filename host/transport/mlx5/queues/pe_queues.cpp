@@ -95,19 +95,23 @@ std::string PeQueues::describe() const {
                      host_.size(), host_.backend());
 }
 
-std::vector<std::string> PeQueues::shortfalls() const {
-  std::vector<std::string> found;
+std::vector<Shortfall> PeQueues::shortfalls() const {
+  using Of = Shortfall::Of;
+  std::vector<Shortfall> found;
   if (gpu_.is_cpu()) return found;
   const NicOptions& asked = device_.options();
   if (kernels_->place() == QueuePlace::kHost && asked.backend != NicBackend::kVerbs)
-    found.push_back(fmt::format(
-        "kernels' requests and completions lie in host memory and not in the GPU's, so that each "
-        "crosses the bus: {}. CHIME_NIC_BACKEND=verbs chooses that without this line",
-        why_host_));
+    found.push_back(
+        {Of::kQueuesInHostMemory,
+         fmt::format("kernels' requests and completions lie in host memory and not in the GPU's, "
+                     "so that each crosses the bus: {}. CHIME_NIC_BACKEND=verbs chooses that "
+                     "without this line",
+                     why_host_)});
   if (!kernels_->why_mailboxes().empty() && asked.doorbell != NicDoorbell::kCpu)
     found.push_back(
-        fmt::format("a host thread rings the NIC for kernels, up to 1 ms late after a rest: {}",
-                    kernels_->why_mailboxes()));
+        {Of::kDoorbellsOfHostThread,
+         fmt::format("a host thread rings the NIC for kernels, up to 1 ms late after a rest: {}",
+                     kernels_->why_mailboxes())});
   return found;
 }
 

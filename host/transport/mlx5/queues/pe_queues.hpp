@@ -46,7 +46,7 @@ class PeQueues {
   std::string describe() const;
   std::string describe_doorbells() const { return kernels_->describe_doorbells(); }
   // Transport::shortfalls(): queues in the GPU's memory, registers that kernels write.
-  std::vector<std::string> shortfalls() const;
+  std::vector<Shortfall> shortfalls() const;
 
  private:
   std::unique_ptr<QueueSet> make_for_kernels(std::size_t scratch_bytes);

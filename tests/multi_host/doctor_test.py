@@ -175,9 +175,9 @@ class OnHosts(unittest.TestCase):
 
     def test_a_gid_of_a_subnet_that_no_way_leads_to_is_named(self):
         found = self.recorded("10.99.0.3")
-        self.assertEqual(set(found), {("wrong", "RoCE addresses")})
-        self.assertIn("10.99.0.3 is not reached from host0", found["wrong", "RoCE addresses"])
-        self.assertIn("its subnet is 10.99.0.0/24", found["wrong", "RoCE addresses"])
+        self.assertEqual(set(found), {("warning", "RoCE addresses")})
+        self.assertIn("10.99.0.3 is not reached by TCP from host0", found["warning", "RoCE addresses"])
+        self.assertIn("its subnet is 10.99.0.0/24", found["warning", "RoCE addresses"])
 
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):
         on("host2", "ip", "addr", "add", "10.99.0.3/24", "dev", "eth0")

@@ -46,7 +46,7 @@ Machine look_at_machine(const Asking& asking) {
   return machine_of(std::move(root), std::move(probes));
 }
 
-Machine glance_at_machine(const Asking& asking) {
+Machine look_quickly_at_machine(const Asking& asking) {
   Root root = root_at(asking.root);
   Probes probes = asking.root.empty() ? gather_little(root, asking.patience) : read_probes(root);
   return machine_of(std::move(root), std::move(probes));

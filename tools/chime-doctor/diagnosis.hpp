@@ -20,7 +20,7 @@ struct Asking {
 Machine look_at_machine(const Asking& asking);
 
 // Its files, environment and limits alone: asks no driver and no library.
-Machine glance_at_machine(const Asking& asking);
+Machine look_quickly_at_machine(const Asking& asking);
 
 std::vector<Subject> check_machine(const Machine& machine);
 

@@ -115,7 +115,16 @@ TEST(CheckHosts, FindsPesThatDoNotSeeEachOthersProcesses) {
 TEST(CheckHosts, NamesAHostThatNobodyLooksAt) {
   Job job = job_on(2);
   job.pes[2].of_host.reset();
-  expect_fault(check_hosts(job), Level::kWarning, "host", "b", "no PE has looked at it");
+  expect_fault(check_hosts(job), Level::kWarning, "host", "b",
+               "no PE has looked at it: another job of chime-doctor does");
+}
+
+TEST(CheckHosts, BlamesAPeThatHasNotComeForAHostThatNobodyLooksAt) {
+  Job job = job_on(2);
+  job.pes.erase(job.pes.begin() + 2);  // it has claimed the host
+  job.absent = {{2, "no word of it in time"}};
+  expect_fault(check_hosts(job), Level::kWarning, "host", "b",
+               "no PE has looked at it: the one that was to has not come (PE 2)");
 }
 
 TEST(CheckSameVersions, NamesEachVersionAndItsHosts) {
@@ -172,9 +181,18 @@ TEST(CheckClocks, StatesHowFarAndHowSure) {
   Job job = job_on(2);
   job.found.clocks = {{2, 0, 0.004, 0.0001}};
   expect_ok(check_clocks(job));
+  EXPECT_EQ(check_clocks(job)[0].seen, "1 of 1 other host compared: within 4.1 ms of the one of a");
   job.found.clocks = {{2, 0, -3.5, 0.0001}};
   expect_fault(check_clocks(job), Level::kWarning, "clock", "b",
                "3.5 s behind the clock of a (to within 0.1 ms)");
+}
+
+TEST(CheckClocks, CountsTheHostsThatWereCompared) {
+  Job job = job_on(4);
+  job.found.clocks = {{2, 0, 0.004, 0.0001}, {6, 0, -0.002, 0.0001}};
+  expect_ok(check_clocks(job));
+  EXPECT_EQ(check_clocks(job)[0].seen,
+            "2 of 3 other hosts compared: within 4.1 ms of the one of a");
 }
 
 TEST(CheckClocks, DoesNotJudgeByASlowAnswer) {
@@ -204,7 +222,7 @@ TEST(CheckPaths, NamesASilentAddressBeforeOneThatAnswers) {
 
 TEST(CheckPaths, NamesAHostThatCannotListenAndOneThatDidNotTry) {
   Job job = job_on(2);
-  host(job, 1).why_no_doors = "no interface but loopback has an address";
+  host(job, 1).why_not_listening = "no interface but loopback has an address";
   expect_fault(check_paths(job), Level::kWrong, "TCP", "b", "no interface but loopback");
   job = job_on(2);
   job.why_no_pairs[2] = "no word of it in time";
@@ -274,8 +292,18 @@ TEST(CheckPorts, TellsRoutedSubnetsFromUnreachedOnes) {
   job.found.paths = {path(0, 1, Outcome::kClosed, "10.2.0.1")};  // its host has answered
   expect_ok(check_ports(job));
   job.found.paths = {path(0, 1, Outcome::kSilent, "10.2.0.1")};
+  expect_fault(check_ports(job), Level::kWarning, "RoCE addresses", "b mlx5_0 port 1",
+               "10.2.0.1 is not reached by TCP from a: no answer (its subnet is 10.2.0.0/24); RoCE "
+               "may go another way");
+}
+
+TEST(CheckPorts, KnowsThatTcpGoesByTheNicWithinItsSubnet) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  host(job, 1).ports = {roce("10.1.0.2", "10.1.0.0/24")};
+  job.found.paths = {path(0, 1, Outcome::kSilent, "10.1.0.2")};
   expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_0 port 1",
-               "10.2.0.1 is not reached from a");
+               "10.1.0.2 is not reached by TCP from a: no answer (its subnet is 10.1.0.0/24)");
 }
 
 // ---- What else the report is made of
@@ -297,7 +325,7 @@ TEST(ReportsOfHosts, GiveEqualLinesOnce) {
 TEST(Facts, SurviveTheirJson) {
   Job job = job_on(1);
   host(job, 0).ports = {infiniband("fe80:0000:0000:0000", 3)};
-  host(job, 0).doors = {{"eth0", "10.0.0.1", 4711, false}};
+  host(job, 0).addresses = {{"eth0", "10.0.0.1", 4711, false}};
   host(job, 0).report = {{"Limits", {{Level::kWarning, "a", "b", "c", "d"}}}};
   for (const PeFacts& pe : job.pes) EXPECT_EQ(json_of(pe_facts_of(json_of(pe))), json_of(pe));
   PairFacts found{{path(0, 1, Outcome::kOther)}, {{2, 0, 1.5, 0.25}}};

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 DOCTOR, CHIME_RUN, *MPIRUN = sys.argv[1:]
@@ -67,6 +68,15 @@ class Job(unittest.TestCase):
         after = report_of(job.stdout)
         self.assertIn("PE 1", after["wrong", "PEs"]["seen"])
         self.assertIn("3", after["wrong", "PEs"]["seen"].split("come")[1])
+
+    def test_a_pe_that_is_refused_lets_pe_0_report(self):
+        began = time.monotonic()
+        job = run(CHIME_RUN, "-n", "2", "--no-prefix", "sh", "-c", BECAUSE % "export CHIME_RUN_ADDRESS=nobody", DOCTOR, "--job", "--json", "--wait", "5")
+        self.assertTrue(job.stdout.startswith("{"), job)
+        self.assertIn("of 2 PEs PE 1 has not come", report_of(job.stdout)["wrong", "PEs"]["seen"])
+        self.assertIn("cannot reach chime-run", job.stderr)
+        self.assertEqual(job.returncode, 1)
+        self.assertLess(time.monotonic() - began, 60)
 
     def test_all_pes_have_one_exit_code(self):
         script = '"$0" "$@" >/dev/null; echo "code $?"'

@@ -183,7 +183,7 @@ def nic(folder):
     healthy = look()
     expect("the softnic", {}, {one: text for one, text in healthy.items() if one[0] == "wrong"})
     memory = (resource.RLIMIT_MEMLOCK, (65536, 65536))
-    if os.geteuid() == 0:  # whom the limit does not bind
+    if os.geteuid() == 0:  # the limit does not bind root
         expect("64 KiB of locked memory that root may exceed", healthy, look(memory))
     if os.geteuid() != 0 or may_drop_rights():
         expect("64 KiB of locked memory", healthy, look(memory, WITHOUT_RIGHT if os.geteuid() == 0 else []), ("wrong", "locked memory"))

@@ -1,5 +1,5 @@
-// What is in the folders of PATH and LD_LIBRARY_PATH. One that is on a network file system whose
-// server is gone holds up who looks: on this machine a process of its own does.
+// What is in the folders of PATH and LD_LIBRARY_PATH. A look into a folder of a network file system
+// whose server is gone does not return: on this machine a separate process looks.
 #pragma once
 
 #include <map>

@@ -89,10 +89,10 @@ void publish_pairs(bootstrap::Bootstrap& job, const PairFacts& found) {
   publish(job, kPairs, json_of(found));
 }
 
-void publish_hosts(bootstrap::Bootstrap& job, const std::vector<HostDoors>& hosts) {
+void publish_hosts(bootstrap::Bootstrap& job, const std::vector<HostAddresses>& hosts) {
   json all = json::array();
-  for (const HostDoors& host : hosts)
-    all.push_back({{"pe", host.pe}, {"doors", json_of(host.doors)}});
+  for (const HostAddresses& host : hosts)
+    all.push_back({{"pe", host.pe}, {"addresses", json_of(host.addresses)}});
   publish(job, kHosts, all);
 }
 
@@ -115,10 +115,10 @@ Job ask_all(bootstrap::Bootstrap& bootstrap, Deadline deadline) {
   return job;
 }
 
-void ask_pairs(bootstrap::Bootstrap& bootstrap, const std::vector<HostDoors>& hosts, Job& job,
+void ask_pairs(bootstrap::Bootstrap& bootstrap, const std::vector<HostAddresses>& hosts, Job& job,
                Deadline deadline) {
   std::vector<int> pes;
-  for (const HostDoors& host : hosts) pes.push_back(host.pe);
+  for (const HostAddresses& host : hosts) pes.push_back(host.pe);
   const auto answers = Answers(bootstrap, pes, kPairs).by(deadline);
   for (const int pe : pes) {
     const std::string why = why_none(answers, pe, [&](const json& said) {
@@ -134,11 +134,11 @@ void wait_until_heard(bootstrap::Bootstrap& bootstrap, const Job& job, Deadline 
   Answers(bootstrap, others_in(job), kHeard).by(deadline);
 }
 
-std::vector<HostDoors> hosts_by_first(bootstrap::Bootstrap& job, Deadline deadline) {
+std::vector<HostAddresses> hosts_by_first(bootstrap::Bootstrap& job, Deadline deadline) {
   const json all = json::parse(text_of(job.lookup(0, kHosts, deadline)));
-  std::vector<HostDoors> hosts;
+  std::vector<HostAddresses> hosts;
   for (const json& one : all)
-    hosts.push_back({one.value("pe", 0), doors_of(one.value("doors", json::array()))});
+    hosts.push_back({one.value("pe", 0), addresses_of(one.value("addresses", json::array()))});
   return hosts;
 }
 

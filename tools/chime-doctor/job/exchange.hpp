@@ -8,10 +8,10 @@
 
 namespace chime::doctor {
 
-// The doors of a host, and the PE that looks at it.
-struct HostDoors {
+// The listening addresses of a host, and the PE that looks at it.
+struct HostAddresses {
   int pe;
-  std::vector<Door> doors;
+  std::vector<ListeningAddress> addresses;
 };
 
 // Each PE's.
@@ -19,12 +19,12 @@ void publish_facts(bootstrap::Bootstrap& job, const PeFacts& facts);
 void publish_pairs(bootstrap::Bootstrap& job, const PairFacts& found);
 
 // PE 0's.
-void publish_hosts(bootstrap::Bootstrap& job, const std::vector<HostDoors>& hosts);
+void publish_hosts(bootstrap::Bootstrap& job, const std::vector<HostAddresses>& hosts);
 void publish_code(bootstrap::Bootstrap& job, int code);
 // The facts of all PEs that come by the deadline.
 Job ask_all(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline);
 // Adds what the hosts' PEs have found to `job`.
-void ask_pairs(bootstrap::Bootstrap& bootstrap, const std::vector<HostDoors>& hosts, Job& job,
+void ask_pairs(bootstrap::Bootstrap& bootstrap, const std::vector<HostAddresses>& hosts, Job& job,
                bootstrap::Deadline deadline);
 // Until the PEs of `job` have the code: a launcher may forget what a process that ended has
 // published.
@@ -32,7 +32,7 @@ void wait_until_heard(bootstrap::Bootstrap& bootstrap, const Job& job,
                       bootstrap::Deadline deadline);
 
 // The others'. Throw BootstrapError.
-std::vector<HostDoors> hosts_by_first(bootstrap::Bootstrap& job, bootstrap::Deadline deadline);
+std::vector<HostAddresses> hosts_by_first(bootstrap::Bootstrap& job, bootstrap::Deadline deadline);
 int code_by_first(bootstrap::Bootstrap& job, bootstrap::Deadline deadline);
 
 }  // namespace chime::doctor

@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 
 json json_of(const PortFacts& port);
-json json_of(const Door& door);
+json json_of(const ListeningAddress& address);
 json json_of(const Subject& subject);
 json json_of(const PathFacts& path);
 json json_of(const ClockFacts& clock);
@@ -29,13 +29,13 @@ PortFacts port_of(const json& recorded) {
           recorded.value("network", ""), recorded.value("lid", 0)};
 }
 
-json json_of(const Door& door) {
-  return {{"interface", door.interface},
-          {"host", door.host},
-          {"port", door.port},
-          {"listens", door.listens}};
+json json_of(const ListeningAddress& address) {
+  return {{"interface", address.interface},
+          {"host", address.host},
+          {"port", address.port},
+          {"listens", address.listens}};
 }
-Door door_of(const json& recorded) {
+ListeningAddress listening_address_of(const json& recorded) {
   return {recorded.value("interface", ""), recorded.value("host", ""),
           recorded.value("port", std::uint16_t{0}), recorded.value("listens", true)};
 }
@@ -69,14 +69,20 @@ auto all_of(const json& recorded, const char* name, Read read) {
 using Texts = std::map<std::string, std::string>;
 
 json json_of(const HostFacts& host) {
-  return {{"report", array_of(host.report)}, {"n_ok", host.n_ok},
-          {"versions", host.versions},       {"ports", array_of(host.ports)},
-          {"doors", array_of(host.doors)},   {"why_no_doors", host.why_no_doors}};
+  return {{"report", array_of(host.report)},
+          {"n_ok", host.n_ok},
+          {"versions", host.versions},
+          {"ports", array_of(host.ports)},
+          {"addresses", array_of(host.addresses)},
+          {"why_not_listening", host.why_not_listening}};
 }
 HostFacts host_of(const json& recorded) {
-  return {all_of(recorded, "report", subject_of), recorded.value("n_ok", 0),
-          recorded.value("versions", Texts()),    all_of(recorded, "ports", port_of),
-          all_of(recorded, "doors", door_of),     recorded.value("why_no_doors", "")};
+  return {all_of(recorded, "report", subject_of),
+          recorded.value("n_ok", 0),
+          recorded.value("versions", Texts()),
+          all_of(recorded, "ports", port_of),
+          all_of(recorded, "addresses", listening_address_of),
+          recorded.value("why_not_listening", "")};
 }
 
 json json_of(const PathFacts& path) {
@@ -140,11 +146,11 @@ PeFacts pe_facts_of(const json& recorded) {
   return facts;
 }
 
-json json_of(const std::vector<Door>& doors) { return array_of(doors); }
-std::vector<Door> doors_of(const json& recorded) {
-  std::vector<Door> doors;
-  for (const json& one : recorded) doors.push_back(door_of(one));
-  return doors;
+json json_of(const std::vector<ListeningAddress>& addresses) { return array_of(addresses); }
+std::vector<ListeningAddress> addresses_of(const json& recorded) {
+  std::vector<ListeningAddress> addresses;
+  for (const json& one : recorded) addresses.push_back(listening_address_of(one));
+  return addresses;
 }
 
 json json_of(const PairFacts& found) {

@@ -25,7 +25,7 @@ struct PortFacts {
 };
 
 // Where a host may be reached.
-struct Door {
+struct ListeningAddress {
   std::string interface, host;  // "eth0", "10.0.0.1"
   std::uint16_t port = 0;
   // Whether the PE listens there; else nobody does, and a refusal is the host's answer.
@@ -38,8 +38,8 @@ struct HostFacts {
   int n_ok = 0;                                 // how many lines were
   std::map<std::string, std::string> versions;  // by what has them: "NVIDIA driver"
   std::vector<PortFacts> ports;
-  std::vector<Door> doors;
-  std::string why_no_doors;  // it cannot listen; empty: it does
+  std::vector<ListeningAddress> addresses;
+  std::string why_not_listening;  // it cannot listen; empty: it does
 };
 
 struct PeFacts {
@@ -61,7 +61,7 @@ struct PathFacts {
   int from = 0, to = 0;  // PEs that look at their hosts
   std::string interface, host;
   std::uint16_t port = 0;
-  bool listens = true;  // as Door
+  bool listens = true;  // as ListeningAddress
   enum class Outcome {
     kOpen,    // the PE there has answered
     kClosed,  // the host has: nobody listens
@@ -94,11 +94,11 @@ struct Job {
 
 nlohmann::json json_of(const PeFacts& facts);
 nlohmann::json json_of(const PairFacts& found);
-nlohmann::json json_of(const std::vector<Door>& doors);
+nlohmann::json json_of(const std::vector<ListeningAddress>& addresses);
 // What is not there has the default value. Throw nlohmann::json::exception where a member has
 // another type.
 PeFacts pe_facts_of(const nlohmann::json& recorded);
 PairFacts pair_facts_of(const nlohmann::json& recorded);
-std::vector<Door> doors_of(const nlohmann::json& recorded);
+std::vector<ListeningAddress> addresses_of(const nlohmann::json& recorded);
 
 }  // namespace chime::doctor

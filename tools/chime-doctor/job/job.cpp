@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "bootstrap/bootstrap.hpp"
@@ -26,8 +29,8 @@ using std::chrono::milliseconds;
 
 Deadline after(milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
-// In parts of the time that PEs have to come. A PE that cannot join gives up when PE 0, which waits
-// for it, has reported that: the launcher may end the job as soon as one fails.
+// In parts of the time that PEs have to come. A PE that cannot join ends when PE 0, which waits for
+// it, has reported that: the launcher may end the job as soon as one fails.
 struct Times {
   milliseconds come, try_paths, tell, join, hear;
 
@@ -44,58 +47,60 @@ struct Member {
 };
 
 // RoCE ports may be at interfaces at which nobody listens.
-void add_doors_of_ports(HostFacts& host) {
+void add_addresses_of_ports(HostFacts& host) {
   for (const PortFacts& port : host.ports) {
-    const bool is_known = port.address.empty() || port.address.starts_with("127.") ||
-                          std::ranges::count(host.doors, port.address, &Door::host) > 0;
-    if (!is_known && !host.doors.empty())
-      host.doors.push_back({port.where, port.address, host.doors.front().port, false});
+    const bool is_known =
+        port.address.empty() || port.address.starts_with("127.") ||
+        std::ranges::count(host.addresses, port.address, &ListeningAddress::host) > 0;
+    if (!is_known && !host.addresses.empty())
+      host.addresses.push_back({port.where, port.address, host.addresses.front().port, false});
   }
 }
 
-void open_doors(Member& member, const Machine& machine, HostFacts& host) try {
+void start_listening(Member& member, const Machine& machine, HostFacts& host) try {
   bootstrap::Bootstrap& job = *member.bootstrap;
   member.probe = std::make_unique<PathProbe>(
       PathProbe::Options{{job.job_secret(), job.job_id(), "chime-doctor"},
                          job.rank(),
                          job.size(),
                          machine.settings.bootstrap_interface});
-  host.doors = member.probe->doors();
-  if (host.doors.empty()) host.why_no_doors = "no interface but loopback has an address";
-  add_doors_of_ports(host);
+  host.addresses = member.probe->addresses();
+  if (host.addresses.empty()) host.why_not_listening = "no interface but loopback has an address";
+  add_addresses_of_ports(host);
 } catch (const std::exception& error) {
-  host.why_no_doors = error.what();
+  host.why_not_listening = error.what();
 }
 
 void introduce(Member& member, const Machine& machine) {
   PeFacts facts = facts_of_pe(member.bootstrap->rank(), machine);
   if (member.looks) {
     facts.of_host = facts_of_host(machine);
-    if (member.bootstrap->size() > 1) open_doors(member, machine, *facts.of_host);
+    if (member.bootstrap->size() > 1) start_listening(member, machine, *facts.of_host);
   }
   publish_facts(*member.bootstrap, facts);
 }
 
 // Of the other hosts.
-std::vector<Target> targets_of(int pe, const std::vector<HostDoors>& hosts) {
-  const auto mine = std::ranges::find(hosts, pe, &HostDoors::pe);
+std::vector<Target> targets_of(int pe, const std::vector<HostAddresses>& hosts) {
+  const auto mine = std::ranges::find(hosts, pe, &HostAddresses::pe);
   std::vector<Target> targets;
   if (mine == hosts.end()) return targets;
   for (const std::size_t place :
        tried_by(static_cast<std::size_t>(mine - hosts.begin()), hosts.size()))
-    for (const Door& door : hosts[place].doors) targets.push_back({hosts[place].pe, door});
+    for (const ListeningAddress& address : hosts[place].addresses)
+      targets.push_back({hosts[place].pe, address});
   return targets;
 }
 
 // Clocks are compared with the first host's.
-void keep_clocks_of_first(PairFacts& found, const std::vector<HostDoors>& hosts) {
+void keep_clocks_of_first(PairFacts& found, const std::vector<HostAddresses>& hosts) {
   std::erase_if(found.clocks, [&](const ClockFacts& clock) {
     return hosts.empty() || clock.than != hosts.front().pe;
   });
   if (found.clocks.size() > 1) found.clocks.resize(1);
 }
 
-void try_others(Member& member, const std::vector<HostDoors>& hosts) {
+void try_others(Member& member, const std::vector<HostAddresses>& hosts) {
   const int me = member.bootstrap->rank();
   PairFacts found;
   if (member.probe) found = member.probe->try_all(targets_of(me, hosts), member.times.try_paths);
@@ -115,16 +120,16 @@ std::vector<Subject> report_of(const Job& job) {
   return report;
 }
 
-std::vector<HostDoors> hosts_in(const Job& job) {
-  std::vector<HostDoors> hosts;
+std::vector<HostAddresses> hosts_in(const Job& job) {
+  std::vector<HostAddresses> hosts;
   for (const Node& node : nodes_of(job))
-    if (node.leader != nullptr) hosts.push_back({node.leader->pe, node.leader->of_host->doors});
+    if (node.leader != nullptr) hosts.push_back({node.leader->pe, node.leader->of_host->addresses});
   return hosts;
 }
 
 int lead(Member& member, const std::function<int(const std::vector<Subject>&)>& print) {
   Job job = ask_all(*member.bootstrap, after(member.times.come));
-  const std::vector<HostDoors> hosts = hosts_in(job);
+  const std::vector<HostAddresses> hosts = hosts_in(job);
   publish_hosts(*member.bootstrap, hosts);
   const Deadline deadline = after(member.times.try_paths + member.times.tell);
   if (member.looks) try_others(member, hosts);
@@ -140,12 +145,29 @@ int follow(Member& member) {
   return code_by_first(*member.bootstrap, after(member.times.hear));
 }
 
-// A PE that the launcher leaves alone. PE 0's number is not known there: it reports, too.
 std::vector<Subject> report_of_no_job(const std::string& why) {
   return {{"Job",
            {{Level::kWrong, "launcher", "", why,
              "the firewall and network to the launcher's host; CHIME_BOOTSTRAP_IF where chime-run "
              "runs"}}}};
+}
+
+// By the launcher's variables: a PE that cannot join does not know its number.
+bool is_first_by_environment() {
+  for (const char* variable : {"CHIME_RUN_PE", "PMIX_RANK"})
+    if (const char* const number = std::getenv(variable)) return std::string(number) == "0";
+  return false;
+}
+
+// A PE that the launcher leaves alone. It may be refused at once, and PE 0 needs time. What it says
+// meanwhile, on stderr, is no part of PE 0's report.
+int end_without_job(const std::string& why, Deadline end,
+                    const std::function<int(const std::vector<Subject>&)>& print) {
+  if (!is_first_by_environment()) {
+    std::fprintf(stderr, "chime-doctor: %s; waiting until PE 0 has reported\n", why.c_str());
+    std::this_thread::sleep_until(end);
+  }
+  return print(report_of_no_job(why));
 }
 
 bootstrap::Settings settings_of(const Machine& machine, const Times& times) {
@@ -160,12 +182,13 @@ int diagnose_job(const JobOptions& options,
                  const std::function<int(const std::vector<Subject>& report)>& print) {
   const HostClaim claim;
   const Machine machine =
-      claim.is_mine() ? look_at_machine(options.asking) : glance_at_machine(options.asking);
+      claim.is_mine() ? look_at_machine(options.asking) : look_quickly_at_machine(options.asking);
   Member member{nullptr, nullptr, claim.is_mine(), Times(options.wait)};
+  const Deadline end_of_joining = after(member.times.join);
   try {
     member.bootstrap = bootstrap::make_bootstrap(settings_of(machine, member.times));
   } catch (const bootstrap::BootstrapError& error) {
-    return print(report_of_no_job(error.what()));
+    return end_without_job(error.what(), end_of_joining, print);
   }
   const int me = member.bootstrap->rank();
   try {

@@ -41,7 +41,7 @@ std::map<std::string, std::uint64_t> limits_in(const Machine& machine) {
   return limits;
 }
 
-// By kind: cards of one kind have one line of firmware.
+// By kind: NICs of one kind have one line of firmware.
 void add_firmware(const Root& root, std::map<std::string, std::string>& versions) {
   for (const std::string& nic : mlx5_devices(root)) {
     const std::string folder = "/sys/class/infiniband/" + nic;

@@ -8,7 +8,7 @@ namespace chime::doctor {
 
 PeFacts facts_of_pe(int pe, const Machine& machine);
 
-// `machine` has been looked at. Without doors.
+// `machine` has been looked at. Without listening addresses.
 HostFacts facts_of_host(const Machine& machine);
 
 }  // namespace chime::doctor

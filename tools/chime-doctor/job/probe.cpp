@@ -29,13 +29,13 @@ std::string host_in(const net::Address& address) {
   return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
 }
 
-std::vector<Door> doors_at(const std::vector<net::Address>& addresses) {
-  std::vector<Door> doors;
+std::vector<ListeningAddress> without_loopback(const std::vector<net::Address>& addresses) {
+  std::vector<ListeningAddress> found;
   for (const net::Interface& interface : net::interfaces_that_are_up())
     for (const net::Address& address : addresses)
       if (!interface.is_loopback && interface.address.with_port(address.port()) == address)
-        doors.push_back({interface.name, host_in(address), address.port(), true});
-  return doors;
+        found.push_back({interface.name, host_in(address), address.port(), true});
+  return found;
 }
 
 // All hosts may come to the first one at once, by each of their addresses.
@@ -68,7 +68,7 @@ std::string words_of(const net::Error& error, const net::Address& address) {
 
 PathProbe::PathProbe(Options options) : options_(std::move(options)) {
   bootstrap::Listening listening = bootstrap::listen_for_other_hosts(options_.interface);
-  doors_ = doors_at(listening.addresses);
+  addresses_ = without_loopback(listening.addresses);
   gate_ =
       std::make_unique<net::Gate>(reactor_, std::move(listening.listeners),
                                   net::Gate::Options{.credentials = options_.credentials,
@@ -102,9 +102,9 @@ PairFacts PathProbe::try_all(const std::vector<Target>& targets,
   std::future<void> ended = all_ended_.get_future();
   const net::Deadline deadline = net::Clock::now() + patience;
   reactor_.post([this, &targets, deadline] {
-    for (const auto& [pe, door] : targets)
-      attempts_.push_back({.path = {options_.pe, pe, door.interface, door.host, door.port,
-                                    door.listens, PathFacts::Outcome::kSilent, "no answer"}});
+    for (const auto& [pe, address] : targets)
+      attempts_.push_back({.path = {options_.pe, pe, address.interface, address.host, address.port,
+                                    address.listens, PathFacts::Outcome::kSilent, "no answer"}});
     n_running_ = attempts_.size();
     reactor_.at(deadline, [this] { end_all(); });
     for (Attempt& attempt : attempts_) begin(attempt, deadline);

@@ -20,10 +20,10 @@
 
 namespace chime::doctor {
 
-// A door of a host that PE `pe` looks at.
+// A listening address of a host that PE `pe` looks at.
 struct Target {
   int pe;
-  Door door;
+  ListeningAddress address;
 };
 
 class PathProbe final : private net::ConnectionOwner {
@@ -39,7 +39,7 @@ class PathProbe final : private net::ConnectionOwner {
   ~PathProbe();
 
   // Where it listens, without loopback, which leads no other host here.
-  const std::vector<Door>& doors() const { return doors_; }
+  const std::vector<ListeningAddress>& addresses() const { return addresses_; }
 
   // Tries all at once. What has not answered after `patience` is silent. Once.
   PairFacts try_all(const std::vector<Target>& targets, std::chrono::milliseconds patience);
@@ -66,7 +66,7 @@ class PathProbe final : private net::ConnectionOwner {
   void on_end(net::Connection& connection, const net::Error& why) override;
 
   const Options options_;
-  std::vector<Door> doors_;
+  std::vector<ListeningAddress> addresses_;
 
   // The thread's.
   net::Reactor reactor_;

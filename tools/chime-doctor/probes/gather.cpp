@@ -59,7 +59,7 @@ void ask_for_library(const Root& root, std::list<Child>& all) {
                    [&] { return json_of(library_by_path(root, environment_now())); });
 }
 
-// What is asked here, and by whom it is answered.
+// What is asked here, and what answers.
 std::list<Child> questions_to(const Root& root) {
   std::list<Child> all;
   ask_for_library(root, all);

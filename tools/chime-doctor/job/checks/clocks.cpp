@@ -21,6 +21,7 @@ std::string in_milliseconds(double seconds) { return fmt::format("{:.3g} ms", se
 
 Findings check_clocks(const Job& job) {
   const std::vector<Node> nodes = nodes_of(job);
+  const std::size_t n_others = nodes.size() - 1;
   Findings findings;
   double most = 0;
   for (const ClockFacts& clock : job.found.clocks) {
@@ -36,7 +37,9 @@ Findings check_clocks(const Job& job) {
   }
   if (findings.empty() && !job.found.clocks.empty())
     findings.push_back(ok("clock", "",
-                          fmt::format("all are within {} of the one of {}", in_milliseconds(most),
+                          fmt::format("{} of {} other host{} compared: within {} of the one of {}",
+                                      job.found.clocks.size(), n_others, n_others == 1 ? "" : "s",
+                                      in_milliseconds(most),
                                       words_of_node_at(job.found.clocks.front().than, nodes))));
   return findings;
 }

@@ -69,6 +69,21 @@ std::optional<Finding> processes_finding(const std::vector<Node>& nodes) {
   return std::nullopt;
 }
 
+// A PE that has not come may be the one that claimed the host (leader.hpp).
+Finding unseen_finding(const Node& node, const std::vector<Node>& nodes, const Job& job) {
+  const std::string where = words_of(node, nodes);
+  if (job.absent.empty())
+    return {Level::kWarning, "host", where,
+            "no PE has looked at it: another job of chime-doctor does",
+            "run chime-doctor --job again"};
+  std::vector<int> absent;
+  for (const auto& [pe, why] : job.absent) absent.push_back(pe);
+  return {Level::kWarning, "host", where,
+          fmt::format("no PE has looked at it: the one that was to has not come ({})",
+                      words_of_pes(absent)),
+          "find out why it has not come, then run chime-doctor --job again"};
+}
+
 }  // namespace
 
 Findings check_joined(const Job& job) {
@@ -100,10 +115,7 @@ Findings check_hosts(const Job& job) {
   for (const auto& finding : {apart_finding(nodes), names_finding(nodes), processes_finding(nodes)})
     if (finding) findings.push_back(*finding);
   for (const Node& node : nodes)
-    if (node.leader == nullptr)
-      findings.push_back({Level::kWarning, "host", words_of(node, nodes),
-                          "no PE has looked at it: another job of chime-doctor does",
-                          "run chime-doctor --job again"});
+    if (node.leader == nullptr) findings.push_back(unseen_finding(node, nodes, job));
   if (findings.empty())
     findings.push_back(ok("namespaces", "", "the PEs of each host map each other's memory"));
   return findings;

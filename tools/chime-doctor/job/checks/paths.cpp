@@ -33,7 +33,7 @@ std::string words_of(const Attempts& attempts) {
 }
 
 // By the first: a PE tries them in that order.
-std::string cure_for(const Attempts& attempts, const std::string& from, const std::string& to) {
+std::string remedy_for(const Attempts& attempts, const std::string& from, const std::string& to) {
   const PathFacts& first = *attempts.front();
   if (first.outcome == Outcome::kNoWay)
     return fmt::format("on {}: ip route get {}; ip link", from, first.host);
@@ -77,7 +77,7 @@ void add_findings(int to, const std::map<int, Attempts>& tries, const std::vecto
   if (!cut_off.empty())
     findings.push_back({Level::kWrong, "TCP", host,
                         fmt::format("not reached from {}: {}", in_short(cut_off), words_of(*why)),
-                        cure_for(*why, cut_off.front(), host)});
+                        remedy_for(*why, cut_off.front(), host)});
   if (!slowed.empty())
     findings.push_back({Level::kWarning, "TCP", host,
                         fmt::format("from {} its address {} ({}) is silent, and is tried for 3 s "
@@ -93,9 +93,9 @@ void add_hosts_that_did_not_try(const Job& job, const std::vector<Node>& nodes,
                         "what it reaches is not known: " + why,
                         "chime-doctor --job --wait 120 waits longer"});
   for (const Node& node : nodes)
-    if (node.leader != nullptr && !node.leader->of_host->why_no_doors.empty())
+    if (node.leader != nullptr && !node.leader->of_host->why_not_listening.empty())
       findings.push_back({Level::kWrong, "TCP", words_of(node, nodes),
-                          node.leader->of_host->why_no_doors,
+                          node.leader->of_host->why_not_listening,
                           "ip addr: an interface that is up and has an address; CHIME_BOOTSTRAP_IF "
                           "may name it"});
 }

@@ -128,7 +128,17 @@ std::optional<Finding> family_finding(const Ports& ports) {
                  "hosts; or CHIME_NIC_GID_INDEX (show_gids)"};
 }
 
-// What TCP to the ports' addresses has shown; RoCE goes the same way.
+// Whether a NIC of the host at which `pe` looks is in that subnet: its kernel sends there by the
+// NIC's interface alone. Elsewhere TCP takes any interface, and RoCE the NIC's.
+bool has_nic_in(const std::string& network, int pe, const std::vector<Node>& nodes) {
+  if (network.empty()) return false;
+  return std::ranges::any_of(nodes, [&](const Node& node) {
+    return node.leader != nullptr && node.leader->pe == pe &&
+           std::ranges::count(node.leader->of_host->ports, network, &PortFacts::network) > 0;
+  });
+}
+
+// What TCP to the ports' addresses has shown.
 std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
                                          const std::vector<Node>& nodes) {
   for (const PathFacts& path : job.found.paths) {
@@ -137,13 +147,16 @@ std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
     const bool is_lost = path.outcome == Outcome::kSilent || path.outcome == Outcome::kNoWay;
     if (port == ports.end() || !is_lost) continue;
     const std::string from = words_of_node_at(path.from, nodes);
-    return Finding{Level::kWrong, "RoCE addresses", port->words(),
-                   fmt::format("{} is not reached from {}: {}{}", path.host, from, path.why,
-                               port->port->network.empty()
-                                   ? ""
-                                   : fmt::format(" (its subnet is {})", port->port->network)),
-                   fmt::format("on {}: ip route get {}; let UDP port 4791 (RoCE v2) and TCP pass",
-                               from, path.host)};
+    const std::string& network = port->port->network;
+    const bool goes_by_nic = has_nic_in(network, path.from, nodes);
+    return Finding{
+        goes_by_nic ? Level::kWrong : Level::kWarning, "RoCE addresses", port->words(),
+        fmt::format("{} is not reached by TCP from {}: {}{}{}", path.host, from, path.why,
+                    network.empty() ? "" : fmt::format(" (its subnet is {})", network),
+                    goes_by_nic ? "" : "; RoCE may go another way, from the NIC's own interface"),
+        fmt::format("on {}: ip route get {} oif <the NIC's interface>; let UDP port 4791 (RoCE v2) "
+                    "and TCP pass",
+                    from, path.host)};
   }
   return std::nullopt;
 }
@@ -167,7 +180,9 @@ Finding networks_finding(const Ports& ports, const Job& job) {
             "CHIME_NIC=<a device> of one subnet on all hosts, unless a router connects them"};
   if (some_were_tried(ports, job))
     return ok("RoCE addresses", "",
-              all + ": a router connects them (TCP passes; UDP port 4791 must, too)");
+              all +
+                  ": TCP gets from one to another, by whatever interface; RoCE needs a router "
+                  "between the NICs, for UDP port 4791");
   return {
       Level::kWarning, "RoCE addresses", "", all + ": whether a router connects them was not tried",
       "ping these addresses from the other hosts; CHIME_NIC_GID_INDEX (show_gids) takes others"};

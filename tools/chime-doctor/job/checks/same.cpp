@@ -11,7 +11,7 @@
 namespace chime::doctor {
 namespace {
 
-// Who has which value, the most frequent first.
+// The PEs that have each value.
 using Holders = std::vector<std::pair<std::string, std::vector<int>>>;
 
 void add(Holders& holders, const std::string& value, int pe) {

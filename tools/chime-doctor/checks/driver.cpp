@@ -60,8 +60,8 @@ Finding gpudirect_finding(const std::string& address, const GpuAttributes& gpu) 
             gpu.name + ": NICs reach its memory, and kernels see their writes in order");
 }
 
-// NVIDIA's driver README, "Interaction with the Nouveau Driver": one driver controls a GPU at a time,
-// and Nouveau must be disabled before NVIDIA's driver is installed.
+// NVIDIA's driver README, "Interaction with the Nouveau Driver": one driver controls a GPU at a
+// time, and Nouveau must be disabled before NVIDIA's driver is installed.
 Finding without_module(const std::vector<PciDevice>& gpus) {
   const auto is_nouveaus = [](const PciDevice& gpu) { return gpu.driver == "nouveau"; };
   if (std::ranges::any_of(gpus, is_nouveaus))

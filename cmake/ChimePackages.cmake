@@ -6,6 +6,7 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME chime)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # else the project's description is the synopsis of all packages
 set(CPACK_PACKAGE_VENDOR "Chime developers")
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "Chime developers <chime@example.invalid>")  # the format wants an address
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -16,7 +17,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL libchime libchime-dev chime-tools)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-# Packages of programs depend on the release that they were built with: before 1.0 any may change the binary interface.
+# Packages of programs depend on the very release that they were built with: libchime.so.0 is the name of all before 1.0, and each minor one may change
+# the binary interface.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 # Names of libraries in Depends are found by dpkg-shlibdeps, and those of Chime's own in the build. Those that are opened at run time are recommended.
@@ -43,9 +45,13 @@ chime_package(libchime libs "GPU-initiated PGAS runtime: library
   "RECOMMENDS=libibverbs1, ibverbs-providers, libfabric1, libpmix2, libhwloc15" "SUGGESTS=libchime-dev, libchime-mpi")
 chime_package(libchime-dev libdevel "GPU-initiated PGAS runtime: headers, CMake package, pkg-config
  Also NVSHMEM's names of files, below nvshmem-compat." "DEPENDS=${same_release}" "RECOMMENDS=g++, cmake, pkg-config")
+set(compiler "")
+if(CHIME_SOFTGPU)  # chime-cc
+  set(compiler ", clang-19")
+endif()
 chime_package(chime-tools utils "GPU-initiated PGAS runtime: chime-run, chime-info, chime-doctor and others
  They start jobs, explain paths, and look for what is wrong with a machine."
-  "DEPENDS=${same_release}" "RECOMMENDS=libchime-dev, openssh-client")
+  "DEPENDS=${same_release}" "RECOMMENDS=libchime-dev, openssh-client${compiler}")
 if(TARGET chime_mpi)
   list(APPEND CPACK_COMPONENTS_ALL libchime-mpi)
   chime_package(libchime-mpi libs "GPU-initiated PGAS runtime: plug-in for MPI communicators" "DEPENDS=${same_release}")

@@ -39,7 +39,13 @@ expect libchime Depends libstdc++6
 expect libchime Recommends libfabric1
 expect libchime-dev Depends "libchime (= $version-1)"
 expect chime-tools Depends "libchime (= $version-1)"
-expect chime-tools Description "GPU-initiated PGAS runtime: chime-run"
+# synopsis <package> <words>: the first line of its description, which lists of packages show.
+synopsis() { [[ $(field "$1" Description | head -1) == "GPU-initiated PGAS runtime: $2" ]] || { echo "$1: the synopsis is '$(field "$1" Description)'"; exit 1; }; }
+synopsis libchime library
+synopsis libchime-dev "headers, CMake package, pkg-config"
+synopsis chime-tools "chime-run, chime-info, chime-doctor and others"
+[[ $wanted != *-mpi* ]] || synopsis libchime-mpi "plug-in for MPI communicators"
+[ ! -e "$scratch/root/usr/bin/chime-cc" ] || expect chime-tools Recommends clang-19
 [[ $(field libchime Depends) != *mpi* ]] || { echo "libchime depends on an MPI: $(field libchime Depends)"; exit 1; }
 [[ $wanted != *-mpi* ]] || expect libchime-mpi Depends mpi
 dpkg-deb --ctrl-tarfile "$scratch/made/libchime_$version"-1_*.deb | tar -xO ./shlibs | grep -F "libchime 0 libchime (= $version" ||

@@ -44,7 +44,7 @@ struct Settings {
   AmoChoice amo = AmoChoice::kAuto;
   unsigned max_teams = 0;
   unsigned team_lanes = 0;
-  unsigned collective_scratch = 0;    // bytes
+  unsigned collective_scratch = 0;  // bytes
   CollectiveOptions collectives;
   std::uint64_t wait_timeout_ns = 0;  // 0: no bound
   std::uint64_t init_timeout_ns = 0;

@@ -94,7 +94,7 @@ struct TracedWork {
   int pe = -1;                    // the other PE; -1: none, or not known
   const void* address = nullptr;  // the symmetric word that a signal or atomic updates, or the
                                   // first that a wait watches; null: none
-  std::size_t bytes = 0;    // moved; of a wait: watched
+  std::size_t bytes = 0;          // moved; of a wait: watched
   std::uint64_t value = 0;  // of a signal or atomic; a wait compares with it; a meeting's team
   int how = 0;              // SignalOp; Cmp of a wait
 };

@@ -134,8 +134,9 @@ CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round 
   return exchange(ctx, g, meeting, round, nullptr, parts, bytes);
 }
 
-// A round that says that all have come so far. Out of line: it costs a call that has more rounds no
-// registers.
+// A round without data: what this PE has read before it, others may write after it. The release is
+// the arrival's (store_arrival(), or the request's), the acquire that of await_message(). Out of
+// line: it costs a call that has more rounds no registers.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool hear_all(const Context& ctx, Group g, Meeting meeting) {
   return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);

@@ -23,7 +23,7 @@ std::string sentence_of(const Finding& finding) {
                      finding.mend);
 }
 
-// Of the first that is at least so bad; empty: there is none.
+// The sentence of the first finding at `level` or above; empty: there is none.
 std::string first_sentence(const Findings& findings, Level level) {
   const auto found = std::ranges::find_if(
       findings, [level](const Finding& finding) { return finding.level >= level; });
@@ -35,7 +35,7 @@ Findings joined(Findings all, const Findings& more) {
   return all;
 }
 
-// Of these checks alone.
+// The findings of `checks` alone.
 Findings only(Findings findings, std::initializer_list<std::string_view> checks) {
   std::erase_if(findings, [&](const Finding& finding) {
     return std::ranges::find(checks, finding.what) == checks.end();
@@ -43,7 +43,7 @@ Findings only(Findings findings, std::initializer_list<std::string_view> checks)
   return findings;
 }
 
-// Of the device that CHIME_NIC names, and of the whole machine.
+// Keeps the findings of the device that CHIME_NIC names, and of the whole machine.
 void leave_out_others(Findings& findings, const NamedNic& named) {
   std::erase_if(findings, [&](const Finding& finding) {
     return !finding.where.empty() && !named.is_at(finding.where);

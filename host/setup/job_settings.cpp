@@ -74,6 +74,11 @@ std::string algorithm_text(const Settings& settings) {
   return from ? std::to_string(*from) : "auto";
 }
 
+// Hosts may have other files.
+std::string trace_text(const Settings& settings) {
+  return settings.trace_path.empty() ? "no file" : "a file";
+}
+
 std::string on_peer_failure_text(const Settings& settings) {
   return settings.on_peer_failure == OnPeerFailure::kReport ? "report" : "abort";
 }
@@ -96,6 +101,7 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
+    {"CHIME_TRACE", trace_text},
     {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string endpoint_info_of(const Settings& settings) {

@@ -54,7 +54,7 @@ class TeamTable {
     // Bytes of the heap that a table of this shape takes: first those that are to be zero.
     std::size_t heap_bytes() const;
     std::size_t zero_bytes() const;
-    // Of a member of a team of so many, in each half of a lane's scratch.
+    // The slot of a member, in each half of a lane's scratch, where a team has so many.
     std::size_t slot_bytes(std::size_t members) const;
     // The 64-bit words of a proposal, and of what the members compare.
     unsigned agreement_words() const;

@@ -67,7 +67,7 @@ struct Event {
 static_assert(sizeof(Event) == 80);
 inline constexpr std::uint64_t kNotInHeap = ~std::uint64_t{0};
 
-// Of one thread, which fills it in order.
+// A chunk has the events of one thread, which fills it in order.
 inline constexpr std::size_t kChunkBytes = 16 * 1024;
 inline constexpr std::size_t kChunkEvents = 204;
 struct Chunk {

@@ -47,10 +47,9 @@ class Reactor {
   // thread.
   void post(Task task);
 
-  // The same, but `task` waits for a round that begins later and serves all sockets that are ready,
-  // and for another one where that round looked at them more than kStale ago: what came while this
-  // process was stopped is served before. Of one socket a round reads no more than 256 KiB. From
-  // any thread.
+  // The same, but a whole round comes before: it begins later, and serves all sockets that are
+  // ready, each up to 256 KiB. If it looked at them more than kStale ago, because this process was
+  // stopped, another round comes before. From any thread.
   void post_behind_arrivals(Task task);
   static constexpr std::chrono::seconds kStale{3};
 

@@ -38,7 +38,7 @@ std::string kind() {
            std::to_string(sizeof(T));
 }
 
-// Of a parameter: `f4`, or of a pointer `*f4` and `*f4 const`.
+// The text for a parameter: `f4`; for a pointer, `*f4` or `*f4 const`.
 template <class P>
 std::string parameter() {
   if constexpr (std::is_pointer_v<P>) {

@@ -19,9 +19,6 @@ struct Choice {
 
   bool takes_few() const { return from > 0; }
   bool takes_many() const { return from != host::kNoBytes; }
-  bool is_asked(const host::Settings& settings) const {
-    return (settings.collectives.*of.asked).has_value();
-  }
 };
 
 std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
@@ -37,13 +34,12 @@ std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
   return all;
 }
 
-void print_text(const std::vector<Choice>& all, const host::Settings& settings, int n_pes) {
+void print_text(const std::vector<Choice>& all, int n_pes) {
   fmt::print("Algorithms of collectives in a team of all of {} PEs\n", n_pes);
   for (const Choice& choice : all) {
     const host::Algorithms& of = choice.of;
     fmt::print("  {}  ({}={})\n", of.call, of.variable,
-               choice.is_asked(settings) ? host::process_environment(of.variable).value_or("auto")
-                                         : "auto");
+               host::process_environment(of.variable).value_or("auto"));
     if (choice.takes_few())
       fmt::print("      {}{}: {}\n", of.few,
                  choice.takes_many()
@@ -78,7 +74,7 @@ int print_collectives(int n_pes, bool as_json) {
   try {
     const host::Settings settings = host::read_settings();
     const std::vector<Choice> all = choices(settings, n_pes);
-    as_json ? print_json(all, n_pes) : print_text(all, settings, n_pes);
+    as_json ? print_json(all, n_pes) : print_text(all, n_pes);
     return 0;
   } catch (const host::Error& error) {
     fmt::print(stderr, "chime-info: {}: {}\n", error.origin(), error.message());

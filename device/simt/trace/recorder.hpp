@@ -52,17 +52,23 @@ inline const Recorder* recorder() {
 // An event of this library's own, while an object lives.
 class TracedCall {
  public:
-  explicit TracedCall(const char* name)
-      : event_(recorder() ? recorder()->begin_call(name) : nullptr) {}
+  explicit TracedCall(const char* name) : event_(begin(&Recorder::begin_call, name)) {}
   explicit TracedCall(const LaunchOfKernel& launch)
-      : event_(recorder() ? recorder()->begin_launch(launch) : nullptr) {}
+      : event_(begin(&Recorder::begin_launch, launch)) {}
   ~TracedCall() {
     if (event_ != nullptr) end();
   }
   TracedCall(const TracedCall&) = delete;
 
  private:
+  // One look: another thread may end the recording meanwhile.
+  template <class Begin, class What>
+  static void* begin(Begin Recorder::*how, const What& what) {
+    const Recorder* const in_use = recorder();
+    return in_use != nullptr ? (in_use->*how)(what) : nullptr;
+  }
   void end() const;
+
   void* const event_;
 };
 

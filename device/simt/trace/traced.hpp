@@ -27,8 +27,9 @@ CHIME_SIMT_EXPORT void note_seen(void* event, std::uint64_t value);
 
 namespace chime::exec {
 
-// Ends where it is told: for a destructor, which exceptions need, the compiler keeps more in memory
-// (1 ns of a put and quiet's 6). One whose thread has ended meanwhile is shown as open.
+// end() is called by hand. A destructor would run for exceptions, too, and for that the compiler
+// keeps more in memory (1 ns of a put and quiet's 6). An operation whose thread has ended meanwhile
+// is shown as open.
 class Traced {
  public:
   [[gnu::always_inline]] Traced(const Context& ctx, std::uint32_t is_on, bool is_leader,

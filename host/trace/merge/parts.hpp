@@ -43,7 +43,7 @@ struct Parts {
   std::vector<std::unique_ptr<Part>> all;  // by their first PE
   std::vector<std::string> files;          // also those of earlier jobs
 
-  // Of all parts, by time; an event that holds others comes before them.
+  // The events of all parts by time. An event that holds others comes before them.
   std::vector<Span> spans() const;
   bool are_complete() const;  // each process has recorded until its end
 };

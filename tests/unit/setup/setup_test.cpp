@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -270,7 +271,8 @@ TEST(Setup, VariablesOfTheJobAreComparedFirst) {
   } rows[] = {{"CHIME_P2P", "auto", "off"},
               {"CHIME_P2P", "2", "auto"},
               {"CHIME_NIC", "off", "auto"},
-              {"CHIME_AMO", "auto", "owner"}};
+              {"CHIME_AMO", "auto", "owner"},
+              {"CHIME_COLL_REDUCE", "auto", "4096"}};
   for (const auto& row : rows) {
     const std::string name = row.name;
     Outcome outcome = job(2, "has_another_value",
@@ -279,6 +281,19 @@ TEST(Setup, VariablesOfTheJobAreComparedFirst) {
     EXPECT_THAT(outcome.output, HasSubstr(name + ": PE 0 has '" + row.ours + "' and PE 1 has '" +
                                           row.theirs + "'; set it alike on all PEs"));
   }
+}
+
+// At the end, one PE waited for what the other would have told it of its clock.
+TEST(Setup, ATimelineIsOfAllPesOrOfNone) {
+  char folder[] = "/tmp/chime-setup-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string file = folder + std::string("/run.json");
+  Outcome outcome =
+      job(2, "has_another_value", "CHIME_TRACE=" + file + " CHIME_TEST_OTHER=CHIME_TRACE=");
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("CHIME_TRACE: PE 0 has 'a file' and PE 1 has 'no file'; "
+                                        "set it alike on all PEs"));
 }
 
 TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {

@@ -4,8 +4,8 @@
 // member's slot there bounds the piece. What fits a slot goes to all, and each combines it for
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
-// Long sources are not cut: each member reads its block of all, where the sources are or where it
-// was sent (sources.cuh).
+// Long sources take two other ways where they can: each member reads its block of all sources,
+// where they are or where the blocks were sent (sources.cuh).
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
 // `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.

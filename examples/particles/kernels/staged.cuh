@@ -22,8 +22,8 @@ CHIME_KERNEL void agree_step(CHIME_GRID_CONSTANT const View<Real> a, std::int64_
 }
 
 template <int kLanes, class Real>
-CHIME_KERNEL void sum_step(CHIME_GRID_CONSTANT const View<Real> a, std::uint64_t output) {
-  sum_system<kLanes>(a, output);
+CHIME_KERNEL void sum_step(CHIME_GRID_CONSTANT const View<Real> a) {
+  sum_system<kLanes>(a);
 }
 
 // Packs what each neighbour sees, direction after direction; in each, all x, all y, all z.

@@ -91,10 +91,9 @@ struct View {
   Real* landing;  // place of packed positions in the modes that unpack, 3 * capacity
   Traveller<Real>* departures;
   Traveller<Real>* arrivals;
-  double* sums;               // [pes][2 * kSums] on PE 0: high and low parts
-  std::uint64_t* sums_ready;  // [pes]: output number
-  int capacity;               // of own + ghosts; index `capacity` is nowhere
-  int own_capacity;           // of own, and of arrivals and departures
+  double* sums;      // [pes][2 * kSums]: high and low parts
+  int capacity;      // of own + ghosts; index `capacity` is nowhere
+  int own_capacity;  // of own, and of arrivals and departures
 
   // Private
   Real* x_built[3];  // positions at the last rebuild
@@ -138,7 +137,6 @@ struct StepsArguments {
   std::int64_t stop;  // output step: sums are taken there, then the loop ends
   Entry entry;
   std::uint64_t exchange;  // number of the last ghost exchange
-  std::uint64_t output;    // number of the output at `stop`
 };
 
 struct StepsResult {

@@ -46,7 +46,7 @@ CHIME_KERNEL void run_steps(CHIME_GRID_CONSTANT const View<Real> a,
     }
     compute_forces<kLanes, kForceShift>(a, step, true, step == args.stop);
   }
-  if (reason == Reason::kOutput) sum_system<kLanes>(a, args.output);
+  if (reason == Reason::kOutput) sum_system<kLanes>(a);
   if (exec::grid_rank() == 0) *result = {step, exchange, reason};
 }
 

@@ -44,36 +44,31 @@ CHIME_DEVICE void sum_block(const View<Real>& a) {
   store_sums(a.partial + first * 2 * kSums, sums);
 }
 
-// Sends this PE's sums to PE 0, which adds them in PE order and leaves the total in its `partial`.
-// PE 0's places are free again: a PE reaches its next output only after a step that PE 0 has begun,
-// too, after it read them (agree.cuh).
+// Adds the sums of all PEs, in PE order, and leaves the total in `partial`. `a.sums` is ready on
+// all PEs: one reaches its next output only after a step that all have begun, and so have read what
+// they gathered (agree.cuh).
 template <class Real>
-CHIME_DEVICE void gather_sums(const View<Real>& a, std::uint64_t output) {
+CHIME_DEVICE void gather_sums(const View<Real>& a) {
   Sum sums[kSums];
   for (std::uint64_t b = 0; b < exec::grid_blocks(); ++b) {
     add_sums(sums, a.partial + b * exec::block_threads() * 2 * kSums);
   }
   store_sums(a.partial, sums);
-  chime_double_put_signal(a.sums + a.pe * 2 * kSums, a.partial, 2 * kSums, &a.sums_ready[a.pe],
-                          output, CHIME_SIGNAL_SET, 0);
-  if (a.pe != 0) return;
+  chime_double_fcollect(CHIME_TEAM_WORLD, a.sums, a.partial, 2 * kSums);
   Sum total[kSums];
-  for (int pe = 0; pe < a.pes; ++pe) {
-    chime_signal_wait_until(&a.sums_ready[pe], CHIME_CMP_GE, output);
-    add_sums(total, a.sums + pe * 2 * kSums);
-  }
+  for (int pe = 0; pe < a.pes; ++pe) add_sums(total, a.sums + pe * 2 * kSums);
   store_sums(a.partial, total);
 }
 
 // The whole grid calls this; `a.energy` and `a.virial` are of this step.
 template <int kLanes, class Real>
-CHIME_DEVICE void sum_system(const View<Real>& a, std::uint64_t output) {
+CHIME_DEVICE void sum_system(const View<Real>& a) {
   Sum sums[kSums];
   sum_my_atoms<kLanes>(a, sums);
   store_sums(a.partial + exec::grid_rank() * 2 * kSums, sums);
   sum_block(a);
   exec::sync_grid();
-  if (exec::grid_rank() == 0) gather_sums(a, output);
+  if (exec::grid_rank() == 0) gather_sums(a);
 }
 
 }  // namespace particles

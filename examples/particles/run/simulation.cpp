@@ -55,7 +55,7 @@ class PeSimulation final : public Simulation {
 
   Totals run_to(std::int64_t step) override {
     const auto start = Clock::now();
-    ++output_;
+    ++outputs_;
     if (entry_ == Entry::kStart) rebuild(0);
     const Totals totals =
         options_.halo == HaloMode::kDevice ? run_on_device(step) : run_staged(step);
@@ -97,7 +97,7 @@ class PeSimulation final : public Simulation {
   Entry entry_ = Entry::kStart;
   std::int64_t step_ = 0;
   std::uint64_t exchange_ = 0;
-  std::uint64_t output_ = 0;
+  std::int64_t outputs_ = 0;
   Costs costs_;
 };
 
@@ -137,7 +137,7 @@ Totals PeSimulation<Real>::run_on_device(std::int64_t stop) {
   Phase phase("running", options_.steps, "steps");
   for (;;) {
     phase.at(step);
-    const StepsResult result = launch_steps({step, stop, entry_, exchange_, output_});
+    const StepsResult result = launch_steps({step, stop, entry_, exchange_});
     count_exchange(result.exchange - exchange_);
     exchange_ = result.exchange;
     step = result.step;
@@ -173,8 +173,7 @@ Totals PeSimulation<Real>::run_staged(std::int64_t stop) {
     if (!staged_move_to(step)) rebuild(step);
     staged_forces(step, true, step == stop);
   }
-  launcher_.with_lanes(
-      [&](auto lanes) { launcher_.grid(sum_step<lanes(), Real>, memory_.view, output_); });
+  launcher_.with_lanes([&](auto lanes) { launcher_.grid(sum_step<lanes(), Real>, memory_.view); });
   return read_totals(step);
 }
 
@@ -271,7 +270,7 @@ template <class Real>
 Costs PeSimulation<Real>::costs() {
   const std::vector<Ledger> ledgers = gather_ledgers();
   Costs costs = costs_;
-  costs.outputs = static_cast<std::int64_t>(output_);
+  costs.outputs = outputs_;
   costs.halo_bytes = 0;
   for (const Ledger& ledger : ledgers) costs.halo_bytes += ledger.halo_bytes;
   for (int d = 0; d < kDirections; ++d) {

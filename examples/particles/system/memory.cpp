@@ -118,7 +118,6 @@ void Memory<Real>::allocate_symmetric(int pes) {
   make(departures_, view.departures, own);
   make(arrivals_, view.arrivals, own);
   make(sums_, view.sums, static_cast<std::size_t>(pes) * 2 * kSums);
-  make(sums_ready_, view.sums_ready, pes);
 }
 
 template <class Real>

@@ -44,7 +44,6 @@ class Memory {
   SymmetricArray<Board> board_;
   SymmetricArray<Traveller<Real>> departures_, arrivals_;
   SymmetricArray<double> sums_;
-  SymmetricArray<std::uint64_t> sums_ready_;
   DeviceArray<Real> x_built_[3], energy_, virial_, scratch_x_[3], scratch_v_[3];
   DeviceArray<std::int64_t> moved_, scratch_id_;
   DeviceArray<std::int32_t> neighbours_, row_length_, send_list_, decision_, scratch_image_[3];

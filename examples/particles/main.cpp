@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "chime/chime.h"
+#include "common/gnuplot.hpp"
 #include "files/data_file.hpp"
 #include "files/plot.hpp"
 #include "files/progress.hpp"
@@ -65,10 +66,10 @@ class Run {
     }
     if (!is_teller_) return;
     if (!options_.dump.empty()) dump_.emplace(options_.dump);
-    if (!options_.json.empty()) require_writable(options_.json);
+    if (!options_.json.empty()) examples::require_writable(options_.json);
     if (options_.plot.empty()) return;
-    require_gnuplot(options_.plot);
-    require_writable(options_.plot);
+    examples::require_gnuplot(options_.plot);
+    examples::require_writable(options_.plot);
   }
 
   // The next step at which something is printed, dumped or compared.

@@ -10,16 +10,6 @@
 
 namespace particles {
 
-struct PictureFormat {
-  const char* extension;
-  const char* terminal;  // of gnuplot, with the picture's size
-};
-
-// By the end of the file's name, in small or capital letters; null if it is none of
-// picture_formats().
-const PictureFormat* picture_format(const std::string& path);
-std::string picture_formats();  // ".png, .pdf, .svg"
-
 struct Picture {
   std::string title;
   std::vector<Thermo> lines;
@@ -27,9 +17,7 @@ struct Picture {
   PairDistribution pairs;
 };
 
-// Throws std::runtime_error that names what is missing if gnuplot cannot be run, or not draw this
-// format. REQUIRES: picture_format(path).
-void require_gnuplot(const std::string& path);
+// Throws std::runtime_error if it is not drawn. REQUIRES: examples::is_picture(path).
 void draw(const std::string& path, const Picture& picture);
 
 }  // namespace particles

@@ -141,12 +141,6 @@ bool agrees(const Options& options, const std::vector<Comparison>& comparisons) 
   });
 }
 
-void require_writable(const std::string& path) {
-  errno = 0;
-  if (!std::ofstream(path, std::ios::app))
-    throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno));
-}
-
 void write_json(const Options& options, const Results& results) {
   std::ofstream file(options.json);
   file << json_of(options, results).dump(2) << '\n';

@@ -32,9 +32,6 @@ std::string closing(const Options& options, const Results& results);
 // True if every comparison is within the tolerances.
 bool agrees(const Options& options, const std::vector<Comparison>& comparisons);
 
-// Throws if a file of this name cannot be written; makes an empty one if there is none.
-void require_writable(const std::string& path);
-
 void write_json(const Options& options, const Results& results);
 
 }  // namespace particles

@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "files/plot.hpp"
+#include "common/gnuplot.hpp"
 
 namespace particles {
 namespace {
@@ -88,8 +88,8 @@ CLI::Validator positive_number() {
 CLI::Validator picture() {
   return CLI::Validator(
       [](std::string& path) -> std::string {
-        if (picture_format(path)) return "";
-        return fmt::format("'{}' ends in none of {}", path, picture_formats());
+        if (examples::is_picture(path)) return "";
+        return fmt::format("'{}' ends in none of {}", path, examples::picture_formats());
       },
       "");
 }
@@ -167,8 +167,8 @@ void describe_output(CLI::App& app, Options& o) {
       ->check(positive_number());
   app.add_option("--json", o.json, "write the results as JSON");
   app.add_option("--plot", o.plot,
-                 "draw energies, temperature and g(r); the name ends in " + picture_formats() +
-                     " (needs gnuplot)")
+                 "draw energies, temperature and g(r); the name ends in " +
+                     examples::picture_formats() + " (needs gnuplot)")
       ->check(picture());
 }
 

@@ -10,16 +10,22 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
+
+#include "common/figures.hpp"
+#include "common/options.hpp"
 
 namespace exec = chime::exec;
 
 struct Options {
-  int words = 4096, updates = 16384, batch = 1024;  // of a PE; batch: updates of an exchange
-  int blocks = 0, threads = 0;                      // 0: as the device likes
-  std::string by = "device";
-  bool validate = false, json = false;
+  std::vector<int> words = {4096};           // of a PE
+  int updates = 16384, batch = 1024;         // of a PE; batch: updates of an exchange
+  int blocks = 0, threads = 0;               // 0: as the device likes
+  std::vector<std::string> by = {"device"};  // one after another
+  bool validate = false;
+  examples::Output output;
 };
 
 // What kernels get.
@@ -211,72 +217,101 @@ static void validate(const Options& options, const Table& table) {
            std::to_string(wanted[i]));
 }
 
+const char kUsage[] =
+    "usage: gups [--words N,...] [--updates N] [--batch N] [--blocks N] [--threads N]\n"
+    "            [--by device,exchange,host] [--validate] [--json] [--plot FILE.png|.pdf|.svg]\n"
+    "Words and updates are those of a PE. --words, --by: one or more, measured one after another.\n"
+    "--batch: updates of an exchange. --plot: draws updates a second over words.\n";
+
 static bool parse(int argc, char** argv, Options* options) {
+  constexpr int kMost = 1 << 30;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--validate" || name == "--json") {
-      (name == "--json" ? options->json : options->validate) = true;
+      (name == "--json" ? options->output.json : options->validate) = true;
       continue;
     }
     if (++i == argc) return false;
-    if (name == "--by") {
-      options->by = argv[i];
-      continue;
-    }
-    int* const value = name == "--words"     ? &options->words
-                       : name == "--updates" ? &options->updates
-                       : name == "--batch"   ? &options->batch
-                       : name == "--blocks"  ? &options->blocks
-                       : name == "--threads" ? &options->threads
-                                             : nullptr;
-    if (value == nullptr || (*value = std::atoi(argv[i])) < 1) return false;
+    const std::string value = argv[i];
+    int* const number = name == "--updates"   ? &options->updates
+                        : name == "--batch"   ? &options->batch
+                        : name == "--blocks"  ? &options->blocks
+                        : name == "--threads" ? &options->threads
+                                              : nullptr;
+    const bool is_right =
+        name == "--by" ? examples::parse_names(value, {"device", "exchange", "host"}, &options->by)
+        : name == "--words" ? examples::parse_numbers(value, 1, kMost, &options->words)
+        : name == "--plot"  ? examples::parse_picture(value, &options->output.plot)
+                            : number != nullptr && examples::parse_number(value, 1, kMost, number);
+    if (!is_right) return false;
   }
-  return options->by == "device" || options->by == "exchange" || options->by == "host";
+  return true;
 }
 
-static void report(const Options& options, int n_pes, double seconds) {
-  const double rate = static_cast<double>(n_pes) * options.updates / seconds / 1e9;
-  const char* const format =
-      options.json
-          ? "{\"program\": \"gups\", \"by\": \"%s\", \"pes\": %d, \"words\": %d, \"updates\": %d, "
-            "\"seconds\": %.9f, \"gups\": %.6f, \"validated\": %s}\n"
-          : "gups by %s: %d PEs, each %d words and %d updates: %.6f s, %.6f GUPS%s\n";
-  const char* const checked = options.json       ? (options.validate ? "true" : "false")
-                              : options.validate ? ", no update is lost"
-                                                 : "";
-  std::printf(format, options.by.c_str(), n_pes, options.words, options.updates, seconds, rate,
-              checked);
-}
-
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, &options)) {
-    std::fprintf(stderr,
-                 "usage: %s [--words N] [--updates N] [--batch N] [--blocks N] [--threads N]\n"
-                 "          [--by device|exchange|host] [--validate] [--json]\n",
-                 argv[0]);
-    return 2;
-  }
-  chime_init();
-  const Table table = {symmetric(static_cast<std::size_t>(options.words)), chime_n_pes(),
-                       chime_my_pe(), options.words};
-  exec::Stream stream{};
-  must(exec::stream_create(&stream), "a stream");
+// All PEs' updates a second, in millions.
+static double measure(const Options& options, const std::string& by, int words,
+                      exec::Stream stream) {
+  const Table table = {symmetric(static_cast<std::size_t>(words)), chime_n_pes(), chime_my_pe(),
+                       words};
   chime_barrier_all();
   const auto begin = std::chrono::steady_clock::now();
-  if (options.by == "device") update_by_device(options, table, stream);
-  if (options.by == "exchange") update_by_exchange(options, table, stream);
-  if (options.by == "host") update_by_host(options, table);
+  if (by == "device") update_by_device(options, table, stream);
+  if (by == "exchange") update_by_exchange(options, table, stream);
+  if (by == "host") update_by_host(options, table);
   chime_barrier_all();  // all updates of all PEs
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   chimex_async_error_t error;
   must_call(chimex_get_async_error(&error), "asking for errors");
   if (error.status != CHIMEX_OK) fail(std::string("a kernel gave up: ") + error.message);
   if (options.validate) validate(options, table);
-  if (table.me == 0) report(options, table.n_pes, took.count());
-  must(exec::stream_destroy(stream), "ending the stream");
+  const double updates = static_cast<double>(table.n_pes) * options.updates;
   chime_barrier_all();
   chime_free(table.words);
+  return updates / took.count() / 1e6;
+}
+
+static examples::Figures figures_without_rows(const Options& options) {
+  const std::string pes = std::to_string(chime_n_pes()), updates = std::to_string(options.updates);
+  examples::Figures figures = {.program = "gups",
+                               .what = pes + " PEs, " + updates + " updates each" +
+                                       (options.validate ? "; no update is lost" : ""),
+                               .facts = {{"pes", pes},
+                                         {"updates", updates},
+                                         {"validated", options.validate ? "true" : "false"}},
+                               .key = "words of a PE",
+                               .columns = {},
+                               .rows = {}};
+  for (const std::string& by : options.by) figures.columns.push_back(by + " (million updates/s)");
+  return figures;
+}
+
+static void run(const Options& options) {
+  const bool is_teller = chime_my_pe() == 0;
+  if (is_teller) examples::require_output(options.output);
+  exec::Stream stream{};
+  must(exec::stream_create(&stream), "a stream");
+  examples::Figures figures = figures_without_rows(options);
+  for (const int words : options.words) {
+    std::vector<double> row;
+    for (const std::string& by : options.by) row.push_back(measure(options, by, words, stream));
+    figures.rows.push_back({std::to_string(words), row});
+  }
+  must(exec::stream_destroy(stream), "ending the stream");
+  if (is_teller) examples::report(figures, options.output);
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, &options)) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  chime_init();
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
   chime_finalize();
   return 0;
 }

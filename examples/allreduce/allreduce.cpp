@@ -1,11 +1,11 @@
 // Data-parallel training: each PE has samples, all have the same weights, and the sum of all PEs'
 // gradients changes them. The gradient has two halves, buckets: one is summed over the PEs while
-// the other one is computed.
+// the other one is computed. Each way trains twice: so, and with sums in turn with gradients.
 //
 // The model is linear, so that a plain loop can check it: y = sum of x[i] * w[i].
 //
-// --by device: one kernel takes all steps. stream: kernels and reductions on two streams. host: the
-// host reduces, so nothing overlaps.
+// --by device: one kernel takes all steps. stream: kernels and reductions on two streams, or on
+// one. host: the host reduces, so nothing overlaps.
 #include <chime/chime.h>
 
 #include <algorithm>
@@ -13,16 +13,21 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
+
+#include "common/figures.hpp"
+#include "common/options.hpp"
 
 namespace exec = chime::exec;
 
 struct Options {
   int weights = 4096, samples = 16, steps = 20;  // samples: of a PE
   int blocks = 0, threads = 0;                   // 0: as the device likes
-  std::string by = "device";
-  bool validate = false, json = false;
+  std::vector<std::string> by = {"device"};      // one after another
+  bool validate = false;
+  examples::Output output;
 };
 
 // What kernels get.
@@ -96,20 +101,22 @@ static CHIME_DEVICE void sum_bucket(const Model& model, Bucket bucket) {
                                 model.gradient + bucket.begin, bucket.size());
 }
 
-// The first block sums bucket 1 while the others compute bucket 0. A PE's sum is written by others
-// only in a reduction that it has entered, too, so it has read the last one.
-static CHIME_KERNEL void train(Model model, int steps) {
+// If sums overlap, the first block sums bucket 1 while the others compute bucket 0. A PE's sum is
+// written by others only in a reduction that it has entered, too, so it has read the last one.
+static CHIME_KERNEL void train(Model model, int steps, bool overlaps) {
   const Worker all = one_of_all();
   const auto threads = static_cast<int>(exec::block_threads());
-  const bool is_alone = exec::grid_blocks() == 1, is_first = exec::block_rank() == 0;
+  const bool is_first = exec::block_rank() == 0;
+  const bool is_shared = overlaps && exec::grid_blocks() > 1;
   for (int step = 0; step < steps; ++step) {
     find_residuals(model, all);
     exec::sync_grid();
     find_gradient(model, bucket_of(model.n, 1), all);
     exec::sync_grid();
     if (is_first) sum_bucket(model, bucket_of(model.n, 1));
-    if (is_alone) find_gradient(model, bucket_of(model.n, 0), all);
-    if (!is_first)
+    if (!overlaps) exec::sync_grid();
+    if (!is_shared) find_gradient(model, bucket_of(model.n, 0), all);
+    if (is_shared && !is_first)
       find_gradient(model, bucket_of(model.n, 0), {all.rank - threads, all.count - threads});
     exec::sync_grid();
     if (is_first) sum_bucket(model, bucket_of(model.n, 0));
@@ -165,8 +172,10 @@ static exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream 
   return config;
 }
 
-static void train_in_kernel(const Options& options, const Model& model, exec::Stream stream) {
-  must(chime::collective_launch(shape_of_kernels(options, stream), train, model, options.steps),
+static void train_in_kernel(const Options& options, const Model& model, exec::Stream stream,
+                            bool overlaps) {
+  must(chime::collective_launch(shape_of_kernels(options, stream), train, model, options.steps,
+                                overlaps),
        "launching the kernel");
 }
 
@@ -187,6 +196,17 @@ static void train_by_kernels(const Options& options, const Model& model, exec::S
   }
 }
 
+static void sum_on_stream(const Model& model, Bucket bucket, exec::Stream stream) {
+  must_call(chimex_float_sum_reduce_on_stream(CHIME_TEAM_WORLD, model.sum + bucket.begin,
+                                              model.gradient + bucket.begin, bucket.size(), stream),
+            "summing a bucket");
+}
+
+static void train_on_one_stream(const Options& options, const Model& model, exec::Stream stream) {
+  train_by_kernels(
+      options, model, stream, [&](Bucket bucket) { sum_on_stream(model, bucket, stream); }, [] {});
+}
+
 static void train_on_streams(const Options& options, const Model& model, exec::Stream stream) {
   exec::Stream sums{};
   exec::Event computed{}, summed{};
@@ -198,10 +218,7 @@ static void train_on_streams(const Options& options, const Model& model, exec::S
       [&](Bucket bucket) {
         must(exec::event_record(computed, stream), "recording an event");
         must(exec::stream_wait_event(sums, computed), "waiting for an event");
-        must_call(
-            chimex_float_sum_reduce_on_stream(CHIME_TEAM_WORLD, model.sum + bucket.begin,
-                                              model.gradient + bucket.begin, bucket.size(), sums),
-            "summing a bucket");
+        sum_on_stream(model, bucket, sums);
       },
       [&] {
         must(exec::event_record(summed, sums), "recording an event");
@@ -225,7 +242,7 @@ static void train_by_host(const Options& options, const Model& model, exec::Stre
       [] {});
 }
 
-// ---- The answer of plain loops, and the report --------------------------------------------------
+// ---- The answer of plain loops ------------------------------------------------------------------
 
 static std::vector<float> trained(const Options& options, int n_pes) {
   std::vector<float> weights(static_cast<std::size_t>(options.weights));
@@ -267,79 +284,120 @@ static void validate(const Options& options, const Model& model) {
   if (most != got) fail("weights differ between PEs");
 }
 
+const char kUsage[] =
+    "usage: allreduce [--weights N] [--samples N] [--steps N] [--blocks N] [--threads N]\n"
+    "                 [--by device,stream,host] [--validate] [--json]\n"
+    "                 [--plot FILE.png|.pdf|.svg]\n"
+    "Samples are those of a PE. --by: one or more, one after another. --plot: draws the time of a\n"
+    "step, with sums that overlap gradients and in turn with them.\n";
+
 static bool parse(int argc, char** argv, Options* options) {
+  constexpr int kMost = 1 << 30, kMostSamples = 4096;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--validate" || name == "--json") {
-      (name == "--json" ? options->json : options->validate) = true;
+      (name == "--json" ? options->output.json : options->validate) = true;
       continue;
     }
     if (++i == argc) return false;
-    if (name == "--by") {
-      options->by = argv[i];
-      continue;
-    }
-    int* const value = name == "--weights"   ? &options->weights
-                       : name == "--samples" ? &options->samples
-                       : name == "--steps"   ? &options->steps
-                       : name == "--blocks"  ? &options->blocks
-                       : name == "--threads" ? &options->threads
-                                             : nullptr;
-    if (value == nullptr || (*value = std::atoi(argv[i])) < 1) return false;
+    const std::string value = argv[i];
+    int* const number = name == "--weights"   ? &options->weights
+                        : name == "--samples" ? &options->samples
+                        : name == "--steps"   ? &options->steps
+                        : name == "--blocks"  ? &options->blocks
+                        : name == "--threads" ? &options->threads
+                                              : nullptr;
+    const int most = number == &options->samples ? kMostSamples : kMost;
+    const bool is_right =
+        name == "--by" ? examples::parse_names(value, {"device", "stream", "host"}, &options->by)
+        : name == "--plot" ? examples::parse_picture(value, &options->output.plot)
+                           : number != nullptr && examples::parse_number(value, 1, most, number);
+    if (!is_right) return false;
   }
-  return (options->by == "device" || options->by == "stream" || options->by == "host") &&
-         options->samples <= 4096;
+  return true;
 }
 
-static void report(const Options& options, int n_pes, double seconds) {
-  const char* const format =
-      options.json
-          ? "{\"program\": \"allreduce\", \"by\": \"%s\", \"pes\": %d, \"weights\": %d, "
-            "\"samples\": %d, "
-            "\"steps\": %d, \"seconds_per_step\": %.9f, \"validated\": %s}\n"
-          : "allreduce by %s: %d PEs, %d weights, %d samples each, %d steps: %.9f s a step%s\n";
-  const char* const checked = options.json       ? (options.validate ? "true" : "false")
-                              : options.validate ? ", weights are right"
-                                                 : "";
-  std::printf(format, options.by.c_str(), n_pes, options.weights, options.samples, options.steps,
-              seconds / options.steps, checked);
-}
+// ---- Runs ---------------------------------------------------------------------------------------
 
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, &options)) {
-    std::fprintf(stderr,
-                 "usage: %s [--weights N] [--samples N] [--steps N] [--blocks N] [--threads N]\n"
-                 "          [--by device|stream|host] [--validate] [--json]\n",
-                 argv[0]);
-    return 2;
-  }
-  chime_init();
+static Model make_model(const Options& options) {
   const auto n = static_cast<std::size_t>(options.weights);
-  const Model model = {symmetric(n),    symmetric(n),
-                       of_device(n),    of_device(static_cast<std::size_t>(options.samples)),
-                       chime_n_pes(),   chime_my_pe(),
-                       options.weights, options.samples};
-  exec::Stream stream{};
-  must(exec::stream_create(&stream), "a stream");
+  return {symmetric(n),    symmetric(n),
+          of_device(n),    of_device(static_cast<std::size_t>(options.samples)),
+          chime_n_pes(),   chime_my_pe(),
+          options.weights, options.samples};
+}
+static void free_model(const Model& model) {
+  exec::device_free(model.residuals);
+  exec::device_free(model.weights);
+  chime_free(model.sum);
+  chime_free(model.gradient);
+}
+
+// Microseconds of a step, from weights that are all 0.
+static double measure(const Options& options, const std::string& by, bool overlaps,
+                      exec::Stream stream) {
+  const Model model = make_model(options);
   chime_barrier_all();
   const auto begin = std::chrono::steady_clock::now();
-  if (options.by == "device") train_in_kernel(options, model, stream);
-  if (options.by == "stream") train_on_streams(options, model, stream);
-  if (options.by == "host") train_by_host(options, model, stream);
+  if (by == "device") train_in_kernel(options, model, stream, overlaps);
+  if (by == "stream" && overlaps) train_on_streams(options, model, stream);
+  if (by == "stream" && !overlaps) train_on_one_stream(options, model, stream);
+  if (by == "host") train_by_host(options, model, stream);
   must(exec::stream_synchronize(stream), "running kernels");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   chimex_async_error_t error;
   must_call(chimex_get_async_error(&error), "asking for errors");
   if (error.status != CHIMEX_OK) fail(std::string("a kernel gave up: ") + error.message);
   if (options.validate) validate(options, model);
-  if (model.me == 0) report(options, model.n_pes, took.count());
   chime_barrier_all();
+  free_model(model);
+  return took.count() / options.steps * 1e6;
+}
+
+static examples::Figures figures_without_rows(const Options& options) {
+  const std::string pes = std::to_string(chime_n_pes()), steps = std::to_string(options.steps),
+                    weights = std::to_string(options.weights),
+                    samples = std::to_string(options.samples);
+  return {.program = "allreduce",
+          .what = pes + " PEs, " + weights + " weights, " + samples + " samples each, a step of " +
+                  steps + (options.validate ? "; weights are right" : ""),
+          .facts = {{"pes", pes},
+                    {"weights", weights},
+                    {"samples", samples},
+                    {"steps", steps},
+                    {"validated", options.validate ? "true" : "false"}},
+          .key = "by",
+          .columns = {"overlapping (us)", "in turn (us)"},
+          .rows = {}};
+}
+
+static void run(const Options& options) {
+  const bool is_teller = chime_my_pe() == 0;
+  if (is_teller) examples::require_output(options.output);
+  exec::Stream stream{};
+  must(exec::stream_create(&stream), "a stream");
+  examples::Figures figures = figures_without_rows(options);
+  for (const std::string& by : options.by) {
+    const double overlapping =
+        by == "host" ? examples::kNotMeasured : measure(options, by, true, stream);
+    figures.rows.push_back({by, {overlapping, measure(options, by, false, stream)}});
+  }
   must(exec::stream_destroy(stream), "ending the stream");
-  exec::device_free(model.residuals);
-  exec::device_free(model.weights);
-  chime_free(model.sum);
-  chime_free(model.gradient);
+  if (is_teller) examples::report(figures, options.output);
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, &options)) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  chime_init();
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
   chime_finalize();
   return 0;
 }

@@ -36,19 +36,7 @@ CHIME_KERNEL void make_shares(Layer<T> layer, Shares shares) {
 
 template <class T>
 CHIME_KERNEL void pack(Layer<T> layer, int iteration) {
-  const Shape& shape = layer.shape;
-  CHIME_SHARED_VAR(unsigned, row);
-  const auto dim = static_cast<unsigned>(shape.dim);
-  const auto blocks = static_cast<int>(exec::grid_blocks());
-  for (int item = static_cast<int>(exec::block_rank()); item < shape.items(); item += blocks) {
-    const int expert = expert_of(shape, layer.me, item, iteration);
-    if (exec::thread_rank() == 0) row = take_row(layer, item, expert);
-    exec::sync_block();
-    T* const to = layer.sent + layer.row(expert / shape.experts, row);
-    const T* const from = layer.tokens + static_cast<std::size_t>(item / shape.top) * dim;
-    for (unsigned i = exec::thread_rank(); i < dim; i += exec::block_threads()) to[i] = from[i];
-    exec::sync_block();
-  }
+  pack_rows(layer, iteration);
 }
 
 template <class T>
@@ -123,8 +111,8 @@ struct OnStream {
   }
 };
 
-// REQUIRES: counts are 0: forget_counts ends each iteration. Source and destination of each call
-// are used again only after another call in between, in which all members heard from all.
+// REQUIRES: counts are 0. Source and destination of each call are used again only after another
+// call in between, in which all members heard from all.
 template <class T, class Calls>
 void run_layer_by(const Layer<T>& layer, const Shares& shares, Calls& calls,
                   const exec::LaunchConfig& config, int iteration) {

@@ -102,10 +102,9 @@ CHIME_DEVICE void await_answers(const Layer<T>& layer, const Counters& counters,
   exec::sync_block();
 }
 
+// REQUIRES: counts are 0.
 template <class T>
 CHIME_KERNEL void run_layer(Layer<T> layer, Counters counters, int iteration) {
-  forget_counts(layer);
-  exec::sync_grid();
   count_items(layer, iteration);
   exec::sync_grid();
   find_first_rows(layer);
@@ -114,6 +113,7 @@ CHIME_KERNEL void run_layer(Layer<T> layer, Counters counters, int iteration) {
   send_rows(layer, counters, iteration);
   answer_rows(layer, counters, iteration);
   exec::sync_grid();  // every item has its row
+  forget_counts(layer);
   await_answers(layer, counters, iteration);
   combine(layer, iteration);
   if (first_of_all() == 0) chime_quiet();  // what all have sent may change

@@ -5,74 +5,70 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <exception>
+#include <memory>
 
 #include "buffers.hpp"
-#include "by_alltoallv.hpp"
-#ifdef MOE_HAS_MPI
-#include "by_mpi.hpp"
-#endif
-#include "in_kernel.hpp"
+#include "common/figures.hpp"
+#include "common/options.hpp"
 #include "routing.hpp"
+#include "ways.hpp"
 
 namespace moe {
 namespace {
 
 struct Options {
-  int tokens = 64, dim = 128, experts = 4, top = 2, skew = 0, iterations = 20;
+  std::vector<int> tokens = {64};
+  int dim = 128, experts = 4, top = 2, skew = 0, iterations = 20, rounds = 1;
   int blocks = 0, threads = 0;  // 0: as the device likes
-  std::string by = "device";
-  bool half = false, validate = false, json = false;
+  std::vector<std::string> by = {"device"};
+  bool half = false, validate = false;
+  examples::Output output;
 };
 
 const char kUsage[] =
-    "usage: moe [--tokens N] [--dim N] [--experts N] [--top N] [--skew PERCENT] [--iterations N]\n"
-    "           [--blocks N] [--threads N] [--by device|stream|host|mpi] [--half] [--validate]\n"
-    "           [--json]\n"
+    "usage: moe [--tokens N,...] [--dim N] [--experts N] [--top N] [--skew PERCENT]\n"
+    "           [--iterations N] [--rounds N] [--blocks N] [--threads N]\n"
+    "           [--by device,puts,stream,host,mpi] [--half] [--validate] [--json]\n"
+    "           [--plot FILE.png|.pdf|.svg]\n"
     "Tokens and experts are those of a PE. --top: experts that a token goes to. --skew: so many\n"
-    "percent of the tokens want the first expert. --half: elements of 2 bytes. --by mpi: moe_mpi\n"
-    "alone, under mpirun.\n";
+    "percent of the tokens want the first expert. --rounds: all --by take turns so often, and the\n"
+    "best counts. --half: elements of 2 bytes. --by: one or more; mpi: moe_mpi alone, under\n"
+    "mpirun. --plot: draws the time of a layer over --tokens.\n";
 
-bool is_offered(const std::string& by) {
-#ifdef MOE_HAS_MPI
-  if (by == "mpi") return true;
-#endif
-  return by == "device" || by == "stream" || by == "host";
+bool parse_flag(const std::string& name, Options* options) {
+  bool* const flag = name == "--half"       ? &options->half
+                     : name == "--validate" ? &options->validate
+                     : name == "--json"     ? &options->output.json
+                                            : nullptr;
+  if (flag != nullptr) *flag = true;
+  return flag != nullptr;
+}
+
+bool parse_value(const std::string& name, const std::string& value, Options* options) {
+  constexpr int kMost = 65536;
+  if (name == "--by") return examples::parse_names(value, kWays, &options->by);
+  if (name == "--tokens") return examples::parse_numbers(value, 1, kMost, &options->tokens);
+  if (name == "--plot") return examples::parse_picture(value, &options->output.plot);
+  if (name == "--skew") return examples::parse_number(value, 0, 100, &options->skew);
+  int* const number = name == "--dim"          ? &options->dim
+                      : name == "--experts"    ? &options->experts
+                      : name == "--top"        ? &options->top
+                      : name == "--iterations" ? &options->iterations
+                      : name == "--rounds"     ? &options->rounds
+                      : name == "--blocks"     ? &options->blocks
+                      : name == "--threads"    ? &options->threads
+                                               : nullptr;
+  return number != nullptr && examples::parse_number(value, 1, kMost, number);
 }
 
 bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    bool* const flag = name == "--half"       ? &options->half
-                       : name == "--validate" ? &options->validate
-                       : name == "--json"     ? &options->json
-                                              : nullptr;
-    if (flag != nullptr) {
-      *flag = true;
-      continue;
-    }
-    if (++i == argc) return false;
-    if (name == "--by") {
-      options->by = argv[i];
-      if (!is_offered(options->by)) return false;
-      continue;
-    }
-    int* const value = name == "--tokens"       ? &options->tokens
-                       : name == "--dim"        ? &options->dim
-                       : name == "--experts"    ? &options->experts
-                       : name == "--top"        ? &options->top
-                       : name == "--skew"       ? &options->skew
-                       : name == "--iterations" ? &options->iterations
-                       : name == "--blocks"     ? &options->blocks
-                       : name == "--threads"    ? &options->threads
-                                                : nullptr;
-    char* end = nullptr;
-    const long number = std::strtol(argv[i], &end, 10);
-    if (value == nullptr || end == argv[i] || *end != '\0') return false;
-    if (number < (value == &options->skew ? 0 : 1) || number > 65536) return false;
-    *value = static_cast<int>(number);
+    if (parse_flag(argv[i], options)) continue;
+    if (i + 1 == argc || !parse_value(argv[i], argv[i + 1], options)) return false;
+    ++i;
   }
-  return options->skew <= 100;
+  return true;
 }
 
 // ---- The answer of one PE -----------------------------------------------------------------------
@@ -130,104 +126,114 @@ void must_have_worked() {
   if (error.status != CHIMEX_OK) fail(std::string("the kernel gave up: ") + error.message);
 }
 
-// `run(iteration)` for all of them: the seconds of one, without the first.
-template <class T, class Run>
-double repeat(const Options& options, const Layer<T>& layer, exec::Stream stream, Run run) {
-  double seconds = 0;
-  for (int iteration = 1; iteration <= options.iterations; ++iteration) {
+// A way, and how it fared.
+struct Runner {
+  std::unique_ptr<Way> way;
+  int iteration = 0;  // the last one
+  double best_us = examples::kNotMeasured;
+};
+
+// Some iterations: the microseconds of one, without the first, on this PE.
+template <class T>
+double repeat(const Options& options, const Layer<T>& layer, exec::Stream stream, Runner& runner) {
+  double us = 0;
+  for (int i = 0; i < options.iterations; ++i) {
+    ++runner.iteration;
     chime_barrier_all();  // no PE waits for one that checks its answers
     const auto begin = std::chrono::steady_clock::now();
-    run(iteration);
+    runner.way->run(runner.iteration);
     must(exec::stream_synchronize(stream), "running kernels");
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    if (iteration > 1) seconds += took.count();
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    if (i > 0) us += took.count();
     must_have_worked();
-    if (options.validate) validate(layer, iteration);
+    if (options.validate) validate(layer, runner.iteration);
   }
-  return options.iterations > 1 ? seconds / (options.iterations - 1) : 0;
+  return options.iterations > 1 ? us / (options.iterations - 1) : examples::kNotMeasured;
+}
+
+// Each way's best, in microseconds; then by how much each is slower than the first.
+std::vector<double> row_of(const std::vector<Runner>& runners) {
+  std::vector<double> row;
+  for (const Runner& runner : runners) row.push_back(runner.best_us);
+  for (std::size_t i = 1; i < runners.size(); ++i) row.push_back(row[i] / row[0]);
+  return row;
 }
 
 template <class T>
-double run_in_kernel(const Options& options, const Layer<T>& layer, exec::Stream stream) {
-  const auto experts = static_cast<std::size_t>(layer.shape.all_experts());
-  const Counters counters = {
-      symmetric<std::uint64_t>(experts),
-      symmetric<std::uint64_t>(experts),
-      symmetric<std::uint64_t>(static_cast<std::size_t>(layer.shape.n_pes)),
-      of_device<std::uint64_t>(experts),
-      {of_device<std::uint64_t>(experts), of_device<std::uint64_t>(experts)}};
-  const exec::LaunchConfig config = shape_of_kernels(options, stream);
-  const double seconds = repeat(options, layer, stream, [&](int iteration) {
-    must(chime::collective_launch(config, run_layer<T>, layer, counters, iteration),
-         "launching the kernel");
-  });
-  chime_barrier_all();
-  for (std::uint64_t* memory : {counters.sent_to_expert, counters.seen[0], counters.seen[1]})
-    exec::device_free(memory);
-  for (std::uint64_t* memory : {counters.back, counters.here, counters.told}) chime_free(memory);
-  return seconds;
-}
-
-template <class T, class Calls>
-double repeat_by(const Options& options, const Layer<T>& layer, const Shares& shares,
-                 exec::Stream stream, Calls calls) {
-  const exec::LaunchConfig config = shape_of_kernels(options, stream);
-  return repeat(options, layer, stream,
-                [&](int iteration) { run_layer_by(layer, shares, calls, config, iteration); });
-}
-template <class T>
-double repeat_by(const Options& options, const Layer<T>& layer, const Shares& shares,
-                 exec::Stream stream) {
-#ifdef MOE_HAS_MPI
-  if (options.by == "mpi") {
-    const Mpi mpi;
-    return repeat_by(options, layer, shares, stream, ByMpi(stream, layer.shape, layer.row_bytes()));
-  }
-#endif
-  if (options.by == "host") return repeat_by(options, layer, shares, stream, ByHost{stream});
-  return repeat_by(options, layer, shares, stream, OnStream{stream});
-}
-
-template <class T>
-double run_by_alltoallv(const Options& options, const Layer<T>& layer, exec::Stream stream) {
-  const Shares shares = make_all_shares(layer.shape);
-  fill_offsets(layer, shares);
-  const double seconds = repeat_by(options, layer, shares, stream);
-  chime_barrier_all();
-  free_shares(shares);
-  return seconds;
-}
-
-void report(const Options& options, const Shape& shape, double seconds) {
-  // Each item's row travels twice.
-  const double bytes = 2.0 * shape.n_pes * shape.items() * shape.dim * (options.half ? 2 : 4);
-  const double gigabytes = seconds > 0 ? bytes / seconds / 1e9 : 0;
-  const char* const type = options.half ? "half" : "float";
-  if (options.json) {
-    std::printf(
-        "{\"program\": \"moe\", \"by\": \"%s\", \"pes\": %d, \"type\": \"%s\", \"tokens\": %d, "
-        "\"dim\": %d, \"experts\": %d, \"top\": %d, \"skew\": %d, \"iterations\": %d, "
-        "\"seconds\": %.9f, \"gigabytes_per_second\": %.6f, \"validated\": %s}\n",
-        options.by.c_str(), shape.n_pes, type, shape.tokens, shape.dim, shape.experts, shape.top,
-        shape.skew, options.iterations, seconds, gigabytes, options.validate ? "true" : "false");
-    return;
-  }
-  std::printf(
-      "moe by %s: %d PEs, %d tokens of %d %s each, %d of %d experts: %.1f us, %.3f GB/s%s\n",
-      options.by.c_str(), shape.n_pes, shape.tokens, shape.dim, type, shape.top,
-      shape.all_experts(), seconds * 1e6, gigabytes, options.validate ? ", answers are right" : "");
-}
-
-template <class T>
-void run(const Options& options, const Shape& shape) {
+std::vector<double> measure(const Options& options, const Shape& shape, exec::Stream stream) {
   const Layer<T> layer = make_layer<T>(shape);
+  std::vector<Runner> runners;
+  for (const std::string& by : options.by)
+    runners.push_back({make_way(by, layer, shape_of_kernels(options, stream))});
+  for (int round = 0; round < options.rounds; ++round)
+    for (Runner& runner : runners)
+      runner.best_us = std::fmin(runner.best_us, repeat(options, layer, stream, runner));
+  const std::vector<double> row = row_of(runners);
+  chime_barrier_all();
+  runners.clear();
+  free_layer(layer);
+  return row;
+}
+
+Shape shape_of(const Options& options, int tokens) {
+  return {chime_n_pes(), tokens, options.dim, options.experts, options.top, options.skew};
+}
+
+void require_sizes(const Shape& shape) {
+  if (shape.top > shape.all_experts())
+    fail("--top " + std::to_string(shape.top) + " is more than the " +
+         std::to_string(shape.all_experts()) + " experts of all PEs");
+  constexpr long kMost = 1 << 30;
+  if (long{shape.tokens} * shape.top * shape.dim > kMost)
+    fail("a PE sends more than 2^30 elements: --tokens times --top times --dim");
+}
+
+examples::Figures figures_without_rows(const Options& options) {
+  const Shape shape = shape_of(options, 0);
+  const auto text = [](int number) { return std::to_string(number); };
+  const std::string type = options.half ? "half" : "float";
+  examples::Figures figures = {.program = "moe",
+                               .what = text(shape.n_pes) + " PEs, tokens of " + text(shape.dim) +
+                                       " " + type + ", " + text(shape.top) + " of " +
+                                       text(shape.all_experts()) +
+                                       " experts each; a layer, best of " + text(options.rounds) +
+                                       (options.validate ? "; answers are right" : ""),
+                               .facts = {{"pes", text(shape.n_pes)},
+                                         {"type", "\"" + type + "\""},
+                                         {"dim", text(shape.dim)},
+                                         {"experts", text(shape.experts)},
+                                         {"top", text(shape.top)},
+                                         {"skew", text(shape.skew)},
+                                         {"iterations", text(options.iterations)},
+                                         {"rounds", text(options.rounds)},
+                                         {"validated", options.validate ? "true" : "false"}},
+                               .key = "tokens of a PE",
+                               .columns = {},
+                               .rows = {}};
+  for (const std::string& by : options.by) figures.columns.push_back(by + " (us)");
+  for (std::size_t i = 1; i < options.by.size(); ++i)
+    figures.columns.push_back(options.by[i] + " / " + options.by[0]);
+  return figures;
+}
+
+void run(const Options& options) {
+  for (const int tokens : options.tokens) require_sizes(shape_of(options, tokens));
+  const bool is_teller = chime_my_pe() == 0;
+  if (is_teller) examples::require_output(options.output);
+#ifdef MOE_HAS_MPI
+  const Mpi mpi;
+#endif
   exec::Stream stream{};
   must(exec::stream_create(&stream), "a stream");
-  const double seconds = options.by == "device" ? run_in_kernel(options, layer, stream)
-                                                : run_by_alltoallv(options, layer, stream);
+  examples::Figures figures = figures_without_rows(options);
+  for (const int tokens : options.tokens) {
+    const Shape shape = shape_of(options, tokens);
+    figures.rows.push_back(
+        {std::to_string(tokens), options.half ? measure<chime_half_t>(options, shape, stream)
+                                              : measure<float>(options, shape, stream)});
+  }
   must(exec::stream_destroy(stream), "ending the stream");
-  if (layer.me == 0) report(options, shape, seconds);
-  free_layer(layer);
+  if (is_teller) examples::report(figures, options.output);
 }
 
 }  // namespace
@@ -240,18 +246,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   chime_init();
-  const moe::Shape shape = {chime_n_pes(),   options.tokens, options.dim,
-                            options.experts, options.top,    options.skew};
-  if (shape.top > shape.all_experts())
-    moe::fail("--top " + std::to_string(shape.top) + " is more than the " +
-              std::to_string(shape.all_experts()) + " experts of all PEs");
-  constexpr long kMost = 1 << 30;
-  if (long{shape.tokens} * shape.top * shape.dim > kMost)
-    moe::fail("a PE sends more than 2^30 elements: --tokens times --top times --dim");
-  if (options.half) {
-    moe::run<chime_half_t>(options, shape);
-  } else {
-    moe::run<float>(options, shape);
+  try {
+    moe::run(options);
+  } catch (const std::exception& error) {
+    moe::fail(error.what());
   }
   chime_finalize();
   return 0;

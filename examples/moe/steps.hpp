@@ -12,6 +12,7 @@ CHIME_DEVICE int all_threads() {
   return static_cast<int>(exec::grid_blocks() * exec::block_threads());
 }
 
+// Each layer ends with this, so counts are 0 when one begins.
 template <class T>
 CHIME_DEVICE void forget_counts(const Layer<T>& layer) {
   for (int e = first_of_all(); e < layer.shape.all_experts(); e += all_threads())
@@ -42,6 +43,24 @@ CHIME_DEVICE unsigned take_row(const Layer<T>& layer, int item, int expert) {
   const unsigned row = layer.first_row[expert] + exec::atomic_add(layer.placed + expert, 1u);
   layer.row_of_item[item] = row;
   return row;
+}
+
+// Rows for each PE, one behind another, in `sent`.
+template <class T>
+CHIME_DEVICE void pack_rows(const Layer<T>& layer, int iteration) {
+  const Shape& shape = layer.shape;
+  CHIME_SHARED_VAR(unsigned, row);
+  const auto dim = static_cast<unsigned>(shape.dim);
+  const auto blocks = static_cast<int>(exec::grid_blocks());
+  for (int item = static_cast<int>(exec::block_rank()); item < shape.items(); item += blocks) {
+    const int expert = expert_of(shape, layer.me, item, iteration);
+    if (exec::thread_rank() == 0) row = take_row(layer, item, expert);
+    exec::sync_block();
+    T* const to = layer.sent + layer.row(expert / shape.experts, row);
+    const T* const from = layer.tokens + static_cast<std::size_t>(item / shape.top) * dim;
+    for (unsigned i = exec::thread_rank(); i < dim; i += exec::block_threads()) to[i] = from[i];
+    exec::sync_block();
+  }
 }
 
 // By a block: the expert's answers to `count` rows of `pe`, from `first` on.

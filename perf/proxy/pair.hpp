@@ -12,6 +12,7 @@
 
 #include "fabric_rival.hpp"
 #include "measure.hpp"
+#include "path.hpp"
 
 namespace chime::perf {
 
@@ -35,23 +36,9 @@ void wait_giving_way(const char* what, const Condition& holds) {
   }
 }
 
-CHIME_KERNEL void tell_path(chime::Context ctx, int pe, Path* path) {
-  *path = chime::route_to(ctx, chime::Traffic::kData, pe).path;
-}
-
 // Ends the program with a message unless the proxy leads from PE 0 to PE 1, and from PE 1 to PE 0.
 inline void need_proxy_path(const char* program) {
-  void* memory = nullptr;
-  Path path = Path::kNone;
-  if (exec::device_malloc(&memory, sizeof path) != CHIMEX_OK) std::abort();
-  const int other = chime_my_pe() == 0 ? 1 : 0;
-  if (exec::launch({}, tell_path, chime::context(), other, static_cast<Path*>(memory)) !=
-          CHIMEX_OK ||
-      exec::stream_synchronize(nullptr) != CHIMEX_OK ||
-      exec::copy(&path, memory, sizeof path) != CHIMEX_OK)
-    std::abort();
-  exec::device_free(memory);
-  if (path == Path::kProxy) return;
+  if (path_to(chime_my_pe() == 0 ? 1 : 0) == Path::kProxy) return;
   if (chime_my_pe() == 0) {
     std::fprintf(
         stderr,

@@ -1,5 +1,7 @@
-// mixed_traffic: whether host threads, other blocks and other programs starve a kernel that uses
-// the proxy, and whether everything that was sent arrives: once, complete and in order.
+// fifo_traffic: whether host threads, other blocks and other programs starve a kernel that uses the
+// proxy's FIFOs, and whether everything that was sent arrives: once, complete and in order. The
+// fabric is a stand-in, so faults of the proxy's thread and of the fabric can be planted;
+// perf/mixed_traffic has real paths.
 //
 // A block probes, one dependent operation after the other; others and a host thread send as much as
 // they can; threads of low priority keep all processors busy.

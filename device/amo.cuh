@@ -29,30 +29,53 @@ CHIME_DEVICE auto amo_on(T* word, T operand = {}, T compare = {}) {
   return Amo<kOp, Word<sizeof(T)>>{word_ptr(word), to_word(operand), to_word(compare)};
 }
 
-template <class A>
-CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation operation) {
+template <class Copy, class A>
+CHIME_DEVICE void do_post(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
-  const exec::Traced traced =
-      trace(ctx, Thread{}, {operation, pe, amo.word, sizeof(amo.operand), amo.operand});
   if (!go(ctx, Traffic::kAtomic, target, pe, [&](const auto& path) { path.amo(amo); })) {
     fail_route(ctx, target, pe, operation);
   }
-  traced.end();
+}
+
+template <class Copy, class A>
+CHIME_DEVICE typename A::Word do_fetch(const Context& ctx, const A& amo, int pe,
+                                       Operation operation) {
+  const Target target = target_word(amo.word);
+  typename A::Word before = 0;
+  if (!go(ctx, Traffic::kAtomic, target, pe,
+          [&](const auto& path) { before = path.fetch_amo(amo); })) {
+    fail_route(ctx, target, pe, operation);
+  }
+  return before;
+}
+
+template <class A>
+CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation operation) {
+  if (may_note(ctx)) {
+    using W = typename A::Word;
+    return note(
+        ctx, Thread{}, {operation, pe, amo.word, sizeof(W), amo.operand},
+        [](const Context& ctx, Thread, W* word, W operand, W compare, int pe, Operation operation) {
+          do_post<Noting>(ctx, A{word, operand, compare}, pe, operation);
+        },
+        amo.word, amo.operand, amo.compare, pe, operation);
+  }
+  do_post<Quick>(ctx, amo, pe, operation);
 }
 
 // Returns the word before. Returns zero if no path leads to it and CHIME_ON_ERROR=return.
 template <class A>
 CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Operation operation) {
-  const Target target = target_word(amo.word);
-  typename A::Word before = 0;
-  const exec::Traced traced =
-      trace(ctx, Thread{}, {operation, pe, amo.word, sizeof(amo.operand), amo.operand});
-  if (!go(ctx, Traffic::kAtomic, target, pe,
-          [&](const auto& path) { before = path.fetch_amo(amo); })) {
-    fail_route(ctx, target, pe, operation);
+  if (may_note(ctx)) {
+    using W = typename A::Word;
+    return note(
+        ctx, Thread{}, {operation, pe, amo.word, sizeof(W), amo.operand},
+        [](const Context& ctx, Thread, W* word, W operand, W compare, int pe, Operation operation) {
+          return do_fetch<Noting>(ctx, A{word, operand, compare}, pe, operation);
+        },
+        amo.word, amo.operand, amo.compare, pe, operation);
   }
-  traced.end();
-  return before;
+  return do_fetch<Quick>(ctx, amo, pe, operation);
 }
 
 // ---- By compare-and-swap ------------------------------------------------------------------------

@@ -46,7 +46,7 @@ CHIME_DEVICE bool is_nowhere(const Watched& watched) {
 
 CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
   return !compare_exists(watched.cmp) || is_nowhere(watched) ||
-         (ctx.pe.checked != 0 && !lies_right(ctx, watched));
+         (checks_of(ctx) != 0 && !lies_right(ctx, watched));
 }
 
 // REQUIRES: is_refused(ctx, watched).
@@ -82,13 +82,13 @@ CHIME_DEVICE_OUT_OF_LINE bool begins_if_right(const Context& ctx, Watched watche
 // False if the wait or test is refused. Then this has recorded the error, and the thread leaves.
 CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
   const bool needs_no_look =
-      ctx.pe.checked == 0 && compare_exists(watched.cmp) && !is_nowhere(watched);
+      checks_of(ctx) == 0 && compare_exists(watched.cmp) && !is_nowhere(watched);
   return needs_no_look || begins_if_right(ctx, watched);
 }
 
 // The same for calls that look once and may do so often: free in a job that is not checked.
 CHIME_DEVICE bool passes(const Context& ctx, const Watched& watched) {
-  return (ctx.pe.checked == 0 && !is_nowhere(watched)) || begins(ctx, watched);
+  return (checks_of(ctx) == 0 && !is_nowhere(watched)) || begins(ctx, watched);
 }
 
 }  // namespace chime::detail

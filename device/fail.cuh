@@ -78,11 +78,14 @@ CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
       "Context as an argument.)");
 }
 
+// Not 0 in a checked job.
+CHIME_DEVICE std::uint32_t checks_of(const Context& ctx) { return exec::checks_of(ctx.pe.checked); }
+
 // For functions that use the Context without another check. Operations on a PE need no such check:
 // no path leads to a PE from an unfilled Context, and fail_route() then calls this. Waits need none
 // either: unfilled_context() is that of a checked job, and the check calls this.
 CHIME_DEVICE void need_filled(const Context& ctx) {
-  if (ctx.abi_version == 0) trap_unfilled();
+  if (exec::may_be_unfilled(ctx.pe.checked) && ctx.abi_version == 0) trap_unfilled();
 }
 CHIME_DEVICE const Context& filled(const Context& ctx) {
   need_filled(ctx);

@@ -41,7 +41,18 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
 template <class Group>
 CHIME_DEVICE void name_source(const Context& ctx, Group g, const void* source, std::size_t bytes,
                               std::size_t stride, std::size_t count) {
-  if (ctx.pe.checked != 0) g.reads(source, bytes, stride, count);
+  if (checks_of(ctx) != 0) g.reads(source, bytes, stride, count);
+}
+
+template <class Copy, std::size_t kLeast, class Group>
+CHIME_DEVICE void do_put(const Context& ctx, Group g, const Put& put, int pe, Operation operation) {
+  const Target target = {put.dst, put.bytes, kLeast, false, put.src};
+  if (!go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
+        name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
+        path.template put<kLeast>(g, put);
+      })) {
+    fail_route(ctx, target, pe, operation);
+  }
 }
 
 template <std::size_t kLeast, class Group>
@@ -49,15 +60,25 @@ CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
                             Operation operation) {
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, put.src, put.bytes, operation)) return;
-  const Target target = {put.dst, put.bytes, kLeast, false, put.src};
-  const exec::Traced traced = trace(ctx, g, {operation, pe, put.dst, put.bytes});
-  if (!go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
-        name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
-        path.template put<kLeast>(g, put);
-      })) {
+  if (may_note(ctx)) {
+    return note(
+        ctx, g, {operation, pe, put.dst, put.bytes},
+        [](const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes, Until until,
+           int pe, Operation operation) {
+          do_put<Noting, kLeast>(ctx, g, {dst, src, bytes, until}, pe, operation);
+        },
+        put.dst, put.src, put.bytes, put.until, pe, operation);
+  }
+  do_put<Quick, kLeast>(ctx, g, put, pe, operation);
+}
+
+template <class Copy, std::size_t kLeast, class Group>
+CHIME_DEVICE void do_get(const Context& ctx, Group g, const Get& get, int pe, Operation operation) {
+  const Target target = {get.src, get.bytes, kLeast, false, get.dst};
+  if (!go(ctx, Traffic::kData, target, pe,
+          [&](const auto& path) { path.template get<kLeast>(g, get); })) {
     fail_route(ctx, target, pe, operation);
   }
-  traced.end();
 }
 
 template <std::size_t kLeast, class Group>
@@ -65,13 +86,16 @@ CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
                             Operation operation) {
   if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, get.dst, get.bytes, operation)) return;
-  const Target target = {get.src, get.bytes, kLeast, false, get.dst};
-  const exec::Traced traced = trace(ctx, g, {operation, pe, get.src, get.bytes});
-  if (!go(ctx, Traffic::kData, target, pe,
-          [&](const auto& path) { path.template get<kLeast>(g, get); })) {
-    fail_route(ctx, target, pe, operation);
+  if (may_note(ctx)) {
+    return note(
+        ctx, g, {operation, pe, get.src, get.bytes},
+        [](const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes, Until until,
+           int pe, Operation operation) {
+          do_get<Noting, kLeast>(ctx, g, {dst, src, bytes, until}, pe, operation);
+        },
+        get.dst, get.src, get.bytes, get.until, pe, operation);
   }
-  traced.end();
+  do_get<Quick, kLeast>(ctx, g, get, pe, operation);
 }
 
 // Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
@@ -159,31 +183,56 @@ CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void*
   detail::get_bytes<1>(ctx, g, {dst, src, bytes, Until::kPosted}, pe, Operation::kGetNbi);
 }
 
-// One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load. Aligned to its size.
-template <class T>
-CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+namespace detail {
+
+template <class Copy, class T>
+CHIME_DEVICE void do_p(const Context& ctx, T* dst, T value, int pe) {
   const Target target = target_word(dst);
-  const exec::Traced traced = detail::trace(
-      ctx, Thread{}, {Operation::kP, pe, dst, sizeof(T), detail::shown(to_word(value))});
   if (!go(ctx, Traffic::kData, target, pe,
           [&](const auto& path) { path.p(word_ptr(dst), to_word(value)); })) {
     fail_route(ctx, target, pe, Operation::kP);
   }
-  traced.end();
+}
+
+template <class Copy, class T>
+CHIME_DEVICE T do_g(const Context& ctx, const T* src, int pe) {
+  const Target target = target_word(src);
+  Word<sizeof(T)> word = {};
+  if (!go(ctx, Traffic::kData, target, pe,
+          [&](const auto& path) { word = path.g(word_ptr(src)); })) {
+    fail_route(ctx, target, pe, Operation::kG);
+  }
+  return from_word<T>(word);
+}
+
+}  // namespace detail
+
+// One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load. Aligned to its size.
+template <class T>
+CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  if (detail::may_note(ctx)) {
+    return detail::note(
+        ctx, Thread{}, {Operation::kP, pe, dst, sizeof(T), detail::shown(to_word(value))},
+        [](const Context& ctx, Thread, T* dst, T value, int pe) {
+          detail::do_p<detail::Noting>(ctx, dst, value, pe);
+        },
+        dst, value, pe);
+  }
+  detail::do_p<detail::Quick>(ctx, dst, value, pe);
 }
 
 // Returns zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
-  const Target target = target_word(src);
-  detail::Word<sizeof(T)> word = {};
-  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kG, pe, src, sizeof(T)});
-  if (!go(ctx, Traffic::kData, target, pe,
-          [&](const auto& path) { word = path.g(word_ptr(src)); })) {
-    fail_route(ctx, target, pe, Operation::kG);
+  if (detail::may_note(ctx)) {
+    return detail::note(
+        ctx, Thread{}, {Operation::kG, pe, src, sizeof(T)},
+        [](const Context& ctx, Thread, const T* src, int pe) {
+          return detail::do_g<detail::Noting>(ctx, src, pe);
+        },
+        src, pe);
   }
-  traced.end();
-  return from_word<T>(word);
+  return detail::do_g<detail::Quick>(ctx, src, pe);
 }
 
 // `n` elements as in p and g; consecutive ones lie `dst_stride` apart in dst and `src_stride` in

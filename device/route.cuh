@@ -120,7 +120,7 @@ CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
 // comparisons become one.
 CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target) {
   const unsigned in_heap = target.is_chimes || heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
-  const unsigned not_too_many = !has_too_many_bytes(target), unchecked = ctx.pe.checked == 0;
+  const unsigned not_too_many = !has_too_many_bytes(target), unchecked = checks_of(ctx) == 0;
   return (in_heap & not_too_many & unchecked) != 0;
 }
 
@@ -129,7 +129,7 @@ CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target)
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
   const bool in_heap = target.is_chimes || heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
   return in_heap && !has_too_many_bytes(target) &&
-         (ctx.pe.checked == 0 || passes_checks(ctx, target));
+         (checks_of(ctx) == 0 || passes_checks(ctx, target));
 }
 
 // Whether the target is memory of the calling PE that is not symmetric. An operation on the calling
@@ -138,7 +138,7 @@ CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe
   return ctx.abi_version != 0 && pe == ctx.pe.my_pe &&
          heap_offset(ctx, target.address) >= ctx.pe.heap_bytes && target.address != nullptr &&
          !exec::is_no_memory(target.address) && !has_too_many_bytes(target) &&
-         (ctx.pe.checked == 0 || passes_checks(ctx, target));
+         (checks_of(ctx) == 0 || passes_checks(ctx, target));
 }
 
 // The same for an operation's second target at `pe`; `is_mapped`: whether loads and stores reach
@@ -274,13 +274,13 @@ CHIME_DEVICE_OUT_OF_LINE bool check_bounds_here(const Context& ctx, const void* 
 // an error with CHIME_ON_ERROR=return.
 CHIME_DEVICE bool check_here(const Context& ctx, const void* here, std::size_t bytes,
                              Operation operation) {
-  return ctx.pe.checked == 0 || check_bounds_here(ctx, here, bytes, operation);
+  return checks_of(ctx) == 0 || check_bounds_here(ctx, here, bytes, operation);
 }
 
 // An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an
 // error with CHIME_ON_ERROR=return.
 CHIME_DEVICE bool check_pe(const Context& ctx, int pe, Operation operation) {
-  if (ctx.pe.checked == 0 || pe_exists(ctx, pe)) return true;
+  if (checks_of(ctx) == 0 || pe_exists(ctx, pe)) return true;
   fail_route(ctx, {nullptr, 0, 1}, pe, operation);
   return false;
 }

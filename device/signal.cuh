@@ -56,12 +56,10 @@ CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signa
 // Data and signal take one path, that of the signal. A signal is never sent without its data. A
 // mapped path to the calling PE takes data that are not symmetric; a channel, which updates the
 // heap's words, does not.
-template <std::size_t kLeast, class Group>
-CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
-                                   const SignalUpdate& signal, int pe, Operation operation) {
-  if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
+template <class Copy, std::size_t kLeast, class Group>
+CHIME_DEVICE void do_put_signal(const Context& ctx, Group g, const Put& put,
+                                const SignalUpdate& signal, int pe, Operation operation) {
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
-  const exec::Traced traced = trace(ctx, g, work_of(operation, signal, pe, put.bytes));
   if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
         if (put.bytes != 0) {
           if (!is_in_unchecked_heap(ctx, data) && !may_touch_too(ctx, data, pe, path.kIsMapped)) {
@@ -73,7 +71,31 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
       })) {
     fail_signal(ctx, signal, pe, operation);
   }
-  traced.end();
+}
+
+template <std::size_t kLeast, class Group>
+CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
+                                   const SignalUpdate& signal, int pe, Operation operation) {
+  if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
+  if (may_note(ctx)) {
+    return note(
+        ctx, g, work_of(operation, signal, pe, put.bytes),
+        [](const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes, Until until,
+           std::uint64_t* word, std::uint64_t value, SignalOp op, int pe, Operation operation) {
+          do_put_signal<Noting, kLeast>(ctx, g, {dst, src, bytes, until}, {word, value, op}, pe,
+                                        operation);
+        },
+        put.dst, put.src, put.bytes, put.until, signal.word, signal.value, signal.op, pe,
+        operation);
+  }
+  do_put_signal<Quick, kLeast>(ctx, g, put, signal, pe, operation);
+}
+
+template <class Copy>
+CHIME_DEVICE void do_signal_op(const Context& ctx, const SignalUpdate& signal, int pe) {
+  if (!go_with_signal(ctx, signal, pe, [&](const auto& path) { path.signal(signal); })) {
+    fail_signal(ctx, signal, pe, Operation::kSignalOp);
+  }
 }
 
 }  // namespace detail
@@ -110,12 +132,16 @@ CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, cons
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
 // that announces data.
 CHIME_DEVICE void signal_op(const Context& ctx, const SignalUpdate& signal, int pe) {
-  const exec::Traced traced =
-      detail::trace(ctx, Thread{}, detail::work_of(Operation::kSignalOp, signal, pe, 0));
-  if (!detail::go_with_signal(ctx, signal, pe, [&](const auto& path) { path.signal(signal); })) {
-    detail::fail_signal(ctx, signal, pe, Operation::kSignalOp);
+  if (detail::may_note(ctx)) {
+    return detail::note(
+        ctx, Thread{}, detail::work_of(Operation::kSignalOp, signal, pe, 0),
+        [](const Context& ctx, Thread, std::uint64_t* word, std::uint64_t value, SignalOp op,
+           int pe) {
+          detail::do_signal_op<detail::Noting>(ctx, {word, value, op}, pe);
+        },
+        signal.word, signal.value, signal.op, pe);
   }
-  traced.end();
+  detail::do_signal_op<detail::Quick>(ctx, signal, pe);
 }
 
 // Reads this PE's signal word once. What came with this value is visible after it. Returns 0 if the

@@ -23,6 +23,19 @@
 #include "chime/types.h"
 
 namespace chime {
+namespace detail {
+
+template <class Copy>
+CHIME_DEVICE void do_fence(const Context& ctx) {
+  if (has_channels(ctx)) {
+    channel::fence(ctx);
+  } else {
+    need_filled(ctx);
+  }
+  order::puts_visible();
+}
+
+}  // namespace detail
 
 // Orders this PE's puts, signals and atomics that happen before the call ahead of those after it,
 // at each peer. Puts of other threads happen before it if a barrier of the block or grid lies
@@ -30,27 +43,35 @@ namespace chime {
 // completed. A job without channels skips the channels' fence, which would cost more than that of
 // the stores.
 CHIME_DEVICE void fence(const Context& ctx) {
-  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kFence});
-  if (detail::has_channels(ctx)) {
-    channel::fence(ctx);
-  } else {
-    need_filled(ctx);
+  if (detail::may_note(ctx)) {
+    return detail::note(ctx, Thread{}, {Operation::kFence},
+                        [](const Context& ctx, Thread) { detail::do_fence<detail::Noting>(ctx); });
   }
-  order::puts_visible();
-  traced.end();
+  detail::do_fence<detail::Quick>(ctx);
 }
 
-// Completes these operations: the data of puts is at the peers, that of nbi gets is here. On the
-// host it also completes what kernels have posted.
-CHIME_DEVICE void quiet(const Context& ctx) {
-  const exec::Traced traced = detail::trace(ctx, Thread{}, {Operation::kQuiet});
-  if (detail::has_channels(ctx)) {
+namespace detail {
+
+template <class Copy>
+CHIME_DEVICE void do_quiet(const Context& ctx) {
+  if (has_channels(ctx)) {
     channel::quiet(ctx);
   } else {
     need_filled(ctx);
   }
   order::puts_visible();
-  traced.end();
+}
+
+}  // namespace detail
+
+// Completes these operations: the data of puts is at the peers, that of nbi gets is here. On the
+// host it also completes what kernels have posted.
+CHIME_DEVICE void quiet(const Context& ctx) {
+  if (detail::may_note(ctx)) {
+    return detail::note(ctx, Thread{}, {Operation::kQuiet},
+                        [](const Context& ctx, Thread) { detail::do_quiet<detail::Noting>(ctx); });
+  }
+  detail::do_quiet<detail::Quick>(ctx);
 }
 
 namespace detail {

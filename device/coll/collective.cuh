@@ -164,7 +164,7 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
   const Meeting meeting(call.team, call.operation);
   const exec::Traced traced = trace(ctx, g, work_of(meeting, call.bytes));
   if (begin_exchange(ctx, g, meeting)) {
-    const bool is_alike = ctx.pe.checked == 0 || is_made_alike(ctx, g, meeting, call.digest());
+    const bool is_alike = checks_of(ctx) == 0 || is_made_alike(ctx, g, meeting, call.digest());
     if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) {
       return traced.ended(CHIMEX_OK);
     }

@@ -104,7 +104,7 @@ CHIME_DEVICE bool refuse_after_failure(const Context& ctx, Meeting meeting) {
 CHIME_DEVICE bool refuse_second_call(const Context& ctx, Meeting meeting) {
   using enum exec::Order;
   using enum exec::Scope;
-  if (ctx.pe.checked == 0) return false;
+  if (checks_of(ctx) == 0) return false;
   // Acquire: pairs with the release in leave_lane. The words here are those of the call before.
   if (exec::atomic_exchange<kAcquire, kSystem>(&meeting.area(ctx).in_use, 1u) == 0) return false;
   record_refusal(ctx, meeting, Fault::kTeamInUse, abi::team_failure(CHIMEX_ERR_INVALID, -1));
@@ -113,7 +113,7 @@ CHIME_DEVICE bool refuse_second_call(const Context& ctx, Meeting meeting) {
 CHIME_DEVICE void leave_lane(const Context& ctx, Meeting meeting) {
   using enum exec::Order;
   using enum exec::Scope;
-  if (ctx.pe.checked != 0) exec::st<kRelease, kSystem>(&meeting.area(ctx).in_use, 0u);
+  if (checks_of(ctx) != 0) exec::st<kRelease, kSystem>(&meeting.area(ctx).in_use, 0u);
 }
 
 // Whether the call begins. If not, why is recorded.

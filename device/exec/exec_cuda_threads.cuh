@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "chime/abi/operation.h"
+#include "chime/abi/pe.h"
 #include "chime/device/exec/ptx.cuh"
 
 // The device runtime's assertion: prints its message on stderr and ends all kernels of the process.
@@ -223,10 +224,14 @@ CHIME_DEVICE void wait_ended() {}
 #endif
 CHIME_DEVICE void raise_event(int) {}  // called by host threads alone
 
+// What Pe::checked says (device/simt/trace/traced.hpp). A GPU's has no other bits.
+CHIME_DEVICE constexpr std::uint32_t checks_of(std::uint32_t checked) { return checked; }
+CHIME_DEVICE constexpr bool may_be_unfilled(std::uint32_t) { return true; }
+
 // Operations of a GPU's kernels are not on the timeline.
 class Traced {
  public:
-  CHIME_DEVICE Traced(const Context&, std::uint32_t, bool, const abi::TracedWork&) {}
+  CHIME_DEVICE Traced(const Context&, const abi::Pe&, bool, const abi::TracedWork&) {}
   CHIME_DEVICE void end() const {}
   template <class Result>
   CHIME_DEVICE Result ended(Result result) const {
@@ -235,6 +240,20 @@ class Traced {
   template <class Look>
   CHIME_DEVICE void saw(Look) const {}
 };
+CHIME_DEVICE constexpr bool may_note(const abi::Pe&) { return false; }
+
+template <class Group, class Act, class... Arguments>
+CHIME_DEVICE auto note(const Context& ctx, const abi::Pe& me, Group g, const abi::TracedWork& work,
+                       Act act, Arguments... arguments) {
+  const Traced traced(ctx, me, g.is_leader(), work);
+  if constexpr (std::is_void_v<decltype(act(ctx, g, arguments...))>) {
+    act(ctx, g, arguments...);
+    traced.end();
+  } else {
+    return traced.ended(act(ctx, g, arguments...));
+  }
+}
+
 CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }
 CHIME_DEVICE std::uint64_t clock_ns() { return ptx::global_timer(); }
 CHIME_DEVICE std::uint64_t clock() { return ptx::cycle_counter(); }

@@ -1,6 +1,6 @@
-// Where operations are noted on the timeline (CHIME_TRACE): one line where an operation
-// begins and one where it has ended. On a GPU it is no instruction; on the CPU device one test of a
-// word beside the one that says whether the job is checked.
+// Where operations are noted on the timeline (CHIME_TRACE). On a GPU that is no instruction. On the
+// CPU device short operations are compiled twice: the test that says whether the job is checked
+// also leads to the copy that notes.
 #ifndef CHIME_DEVICE_EXEC_TIMELINE_CUH_
 #define CHIME_DEVICE_EXEC_TIMELINE_CUH_
 
@@ -12,10 +12,26 @@
 
 namespace chime::detail {
 
-// By all members of the group; its leader's operation is noted.
+// Notes an operation until end() of what it returns. For those that take long: on the CPU device it
+// costs two tests. By all members of the group; its leader's operation is noted.
 template <class Group>
 CHIME_DEVICE exec::Traced trace(const Context& ctx, Group g, const abi::TracedWork& work) {
-  return exec::Traced(ctx, ctx.pe.traced, g.is_leader(), work);
+  return exec::Traced(ctx, ctx.pe, g.is_leader(), work);
+}
+
+// The copies of a short operation. (One function for both would not be inlined.)
+struct Quick;
+struct Noting;
+
+// A short operation is there twice: do_it() where a job does nothing besides, and else
+//   if (may_note(ctx)) return note(ctx, g, work, [](const Context& ctx, Group g, ...) {
+//       return do_it(ctx, g, ...); }, ...);
+// Its arguments are numbers and pointers: a struct would be in memory before the test.
+CHIME_DEVICE bool may_note(const Context& ctx) { return exec::may_note(ctx.pe); }
+template <class Group, class Act, class... Arguments>
+CHIME_DEVICE auto note(const Context& ctx, Group g, const abi::TracedWork& work, Act act,
+                       Arguments... arguments) {
+  return exec::note(ctx, ctx.pe, g, work, act, arguments...);
 }
 
 // An element's word as the timeline shows it; 16 bytes are not shown.

@@ -16,7 +16,7 @@ class CallingThread {
 
   // With every check, or those that CHIME_CHECK asks for.
   const Context& context(bool is_checked) {
-    context_.pe.checked = is_checked || slot_->host_context.pe.checked;
+    context_.pe.checked = slot_->host_context.pe.checked | (is_checked ? abi::kChecks : 0);
     return context_;
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 // One of the calling thread's PE, which is about to use the device; of nobody if it has none.
 const Context& ready(const Context host::PeSlot::*context) {
-  static const Context nobody;
+  static const Context nobody = unfilled_context();
   host::PeSlot* slot = host::current_slot();
   if (slot == nullptr) return nobody;
   if (!slot->is_ready.load(std::memory_order_acquire))
@@ -38,7 +38,7 @@ bool is_raised(const Context* context) {
 // softgpu launches kernels that were compiled for a GPU, from within a call of the driver, which
 // may not be called from here. So a PE without its device is nobody, as on a GPU.
 const Context* context_of_launch() {
-  static const Context nobody;
+  static const Context nobody = unfilled_context();
   const host::PeSlot* const slot = host::current_slot();
   const bool has_device = slot != nullptr && slot->is_ready.load(std::memory_order_acquire);
   if (!has_device && !host::device_state_registry::empty()) return &nobody;

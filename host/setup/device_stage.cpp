@@ -72,8 +72,8 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   pe.wait_timeout_ns = settings.wait_timeout_ns;
   pe.on_error = settings.on_error;
   pe.amo_path = stage.peers.amo_path();
-  pe.checked = settings.checked;
   pe.traced = trace::is_recording();
+  pe.checked = settings.checked ? abi::kChecks : 0;
   pe.allocations = stage.heap.known_allocations();
   return pe;
 }
@@ -84,6 +84,8 @@ Context make_context(ContextOwner owner, const DeviceStage& stage, const Setting
   context.abi_version = kAbiVersion;
   context.size = sizeof(Context);
   context.pe = make_pe(stage, settings, bootstrap);
+  const bool is_for_cpu = owner == ContextOwner::kHost || stage.gpu->is_cpu();
+  if (is_for_cpu && context.pe.traced != 0) context.pe.checked |= abi::kNotes;
   stage.tables->view(owner, context);
   context.teams = stage.teams->view();
   for (const auto& transport : stage.transports) transport->view(owner, context);

@@ -70,7 +70,7 @@ namespace {
 // Microseconds of one put and quiet.
 double pair_us(Variant variant, long* data, int peer, int count) {
   chime::Context ctx = chime::context();
-  if (variant != kRecording) ctx.pe.traced = 0;
+  if (variant != kRecording) ctx.pe.traced = ctx.pe.checked = 0;
   const exec::LaunchConfig one{.grid = exec::dim3(1), .block = exec::dim3(1)};
   return kernel_us(one, variant == kWithoutLines ? without_lines : with_lines, ctx, data, peer,
                    count) /

@@ -20,7 +20,7 @@ void set_launchers(const Launchers& launchers) {
 }
 
 const Context* context_of_thread() {
-  static const Context nobody;
+  static const Context nobody = unfilled_context();
   return launchers() ? launchers()->context_of_thread() : &nobody;
 }
 

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "chime/abi/operation.h"
+#include "chime/abi/pe.h"
 #include "chime/device/simt/exec/export.hpp"
 
 namespace chime {
@@ -27,14 +29,22 @@ CHIME_SIMT_EXPORT void note_seen(void* event, std::uint64_t value);
 
 namespace chime::exec {
 
+// ---- What Pe::checked says ----------------------------------------------------------------------
+
+constexpr std::uint32_t checks_of(std::uint32_t checked) { return checked & abi::kChecks; }
+// An unfilled Context is that of a checked job.
+inline bool may_be_unfilled(std::uint32_t checked) { return checked != 0; }
+
+// ---- An operation -------------------------------------------------------------------------------
+
 // end() is called by hand. A destructor would run for exceptions, too, and for that the compiler
 // keeps more in memory (1 ns of a put and quiet's 6). An operation whose thread has ended meanwhile
 // is shown as open.
 class Traced {
  public:
-  [[gnu::always_inline]] Traced(const Context& ctx, std::uint32_t is_on, bool is_leader,
+  [[gnu::always_inline]] Traced(const Context& ctx, const abi::Pe& pe, bool is_leader,
                                 const abi::TracedWork& work)
-      : event_(__builtin_expect(is_on != 0, false) && is_leader
+      : event_(__builtin_expect(pe.traced != 0, false) && is_leader
                    ? simt::begin_traced(ctx, work.operation, work.pe, work.address, work.bytes,
                                         work.value, work.how)
                    : nullptr) {}
@@ -58,5 +68,27 @@ class Traced {
  private:
   void* const event_;
 };
+
+// Whether an operation may have to be noted: note() asks on. It is the test that the operation
+// makes of a checked job anyway, and of an unfilled Context.
+[[gnu::always_inline]] inline bool may_note(const abi::Pe& pe) {
+  return __builtin_expect(pe.checked != 0, false);
+}
+
+// act(ctx, g, arguments...), noted: the second copy of a short operation. Out of line, with
+// arguments by value, and with all that it calls: so the compiler gives the first copy the
+// registers and the calls that it would have alone.
+template <class Group, class Act, class... Arguments>
+[[gnu::noinline, gnu::cold, gnu::flatten]] auto note(const Context& ctx, const abi::Pe& pe, Group g,
+                                                     abi::TracedWork work, Act act,
+                                                     Arguments... arguments) {
+  const Traced traced(ctx, pe, g.is_leader(), work);
+  if constexpr (std::is_void_v<decltype(act(ctx, g, arguments...))>) {
+    act(ctx, g, arguments...);
+    traced.end();
+  } else {
+    return traced.ended(act(ctx, g, arguments...));
+  }
+}
 
 }  // namespace chime::exec

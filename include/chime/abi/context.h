@@ -18,7 +18,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 24;
+inline constexpr std::uint32_t kAbiVersion = 25;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0: this copy is not filled
@@ -34,11 +34,12 @@ struct Context {
 };
 
 // The Context with which a kernel's module is compiled: it belongs to no PE yet. `checked` is set
-// so that waits check their arguments and find that it is not filled.
+// so that waits check their arguments and find that it is not filled. (On the CPU device, where
+// `checked` is 0 no operation looks whether the Context is filled.)
 constexpr Context unfilled_context() {
   Context context;
   context.size = kAbiVersion;
-  context.pe.checked = 1;
+  context.pe.checked = abi::kChecks;
   return context;
 }
 

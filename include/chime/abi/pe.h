@@ -82,6 +82,10 @@ struct alignas(64) ErrorRecord {
 };
 static_assert(sizeof(ErrorRecord) == 64 && offsetof(ErrorRecord, address) == 16);
 
+// Pe::checked. One word, so that an operation that does neither makes one test.
+inline constexpr std::uint32_t kChecks = 1;  // device code checks its arguments. CHIME_CHECK
+inline constexpr std::uint32_t kNotes = 2;   // CPU device alone: as `traced`
+
 // Owner: the host, at init.
 struct Pe {
   std::int32_t my_pe = -1;
@@ -102,8 +106,8 @@ struct Pe {
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
   Path amo_path = Path::kP2p;  // one per job: see device/route.cuh
-  std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
-  std::uint32_t traced = 0;    // 1: operations are noted on the timeline (CPU device). CHIME_TRACE
+  std::uint32_t checked = 0;   // 0: operations do nothing besides. Else kChecks | kNotes
+  std::uint32_t traced = 0;    // 1: operations are noted on the timeline. CHIME_TRACE
   // Host-visible; null: the bounds of allocations are not checked. REQUIRES otherwise: checked.
   const Allocations* allocations = nullptr;
 };

@@ -31,6 +31,23 @@ __attribute__((weak)) __device__ __noinline__ void chime_wait_ended() {}
 }
 #endif
 
+#ifdef CHIME_TRACE_DEVICE
+#ifndef CHIME_TELLS_WAITS
+#error "CHIME_TRACE_DEVICE is for the softgpu (chime-cc --trace): nothing on a GPU notes operations"
+#endif
+// In the same way the softgpu notes operations on the timeline. An event is 0 where nothing
+// records.
+extern "C" {
+__attribute__((weak)) __device__ __noinline__ std::uint64_t chime_trace_begin(
+    std::int32_t, const void*, std::uint64_t, std::uint32_t, int, const void*, std::uint64_t,
+    std::uint64_t, int) {
+  return 0;
+}
+__attribute__((weak)) __device__ __noinline__ void chime_trace_seen(std::uint64_t, std::uint64_t) {}
+__attribute__((weak)) __device__ __noinline__ void chime_trace_end(std::uint64_t) {}
+}
+#endif
+
 namespace chime {
 struct Context;
 }
@@ -228,6 +245,35 @@ CHIME_DEVICE void raise_event(int) {}  // called by host threads alone
 CHIME_DEVICE constexpr std::uint32_t checks_of(std::uint32_t checked) { return checked; }
 CHIME_DEVICE constexpr bool may_be_unfilled(std::uint32_t) { return true; }
 
+#ifdef CHIME_TRACE_DEVICE
+// An operation on the timeline, as on the CPU device.
+class Traced {
+ public:
+  CHIME_DEVICE Traced(const Context&, const abi::Pe& me, bool is_leader,
+                      const abi::TracedWork& work)
+      : event_(me.traced != 0 && is_leader
+                   ? chime_trace_begin(me.my_pe, me.heap, me.heap_bytes,
+                                       static_cast<std::uint32_t>(work.operation), work.pe,
+                                       work.address, work.bytes, work.value, work.how)
+                   : 0) {}
+  CHIME_DEVICE void end() const {
+    if (event_ != 0) chime_trace_end(event_);
+  }
+  template <class Result>
+  CHIME_DEVICE Result ended(Result result) const {
+    end();
+    return result;
+  }
+  template <class Look>
+  CHIME_DEVICE void saw(Look look) const {
+    if (event_ != 0) chime_trace_seen(event_, look());
+  }
+
+ private:
+  const std::uint64_t event_;
+};
+CHIME_DEVICE bool may_note(const abi::Pe& me) { return me.traced != 0; }
+#else
 // Operations of a GPU's kernels are not on the timeline.
 class Traced {
  public:
@@ -241,6 +287,7 @@ class Traced {
   CHIME_DEVICE void saw(Look) const {}
 };
 CHIME_DEVICE constexpr bool may_note(const abi::Pe&) { return false; }
+#endif
 
 template <class Group, class Act, class... Arguments>
 CHIME_DEVICE auto note(const Context& ctx, const abi::Pe& me, Group g, const abi::TracedWork& work,

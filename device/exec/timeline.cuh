@@ -1,4 +1,5 @@
-// Where operations are noted on the timeline (CHIME_TRACE). On a GPU that is no instruction. On the
+// Where operations are noted on the timeline (CHIME_TRACE). On a GPU that is no instruction, but
+// with CHIME_TRACE_DEVICE (chime-cc --trace), by which the softgpu notes its kernels'. On the
 // CPU device short operations are compiled twice: the test that says whether the job is checked
 // also leads to the copy that notes.
 #ifndef CHIME_DEVICE_EXEC_TIMELINE_CUH_

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "chime/abi/context.h"
+#include "chime/device/simt/trace/noting.hpp"
 #include "host/trace/recorder.hpp"
 
 namespace chime::trace {
@@ -10,19 +10,20 @@ namespace {
 
 constinit std::atomic<int (*)()> pe_of_call{nullptr};
 
-std::uint64_t in_heap(const Context& ctx, const void* address) {
+std::uint64_t in_heap(const simt::TracingPe& me, const void* address) {
   const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) -
-                                                 static_cast<const std::byte*>(ctx.pe.heap));
-  return address != nullptr && offset < ctx.pe.heap_bytes ? offset : kNotInHeap;
+                                                 static_cast<const std::byte*>(me.heap));
+  return address != nullptr && offset < me.heap_bytes ? offset : kNotInHeap;
 }
 
-void* begin_work(const Context& ctx, const abi::TracedWork& work, const simt::ThreadPlace& where) {
+void* begin_work(const simt::TracingPe& me, const abi::TracedWork& work,
+                 const simt::ThreadPlace& where) {
   return begin_event(EventKind::kWork, [&](Event& event) {
-    event.address = in_heap(ctx, work.address);
+    event.address = in_heap(me, work.address);
     event.bytes = work.bytes;
     event.value = work.value;
     event.pe = work.pe;
-    event.my_pe = ctx.pe.my_pe;
+    event.my_pe = me.pe;
     event.launch = static_cast<std::uint32_t>(where.launch);
     event.block = static_cast<std::uint32_t>(where.block);
     event.thread = static_cast<std::uint16_t>(where.thread);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "chime/device/simt/trace/noting.hpp"
 #include "softgpu/vocabulary/memory.hpp"
 
 namespace softgpu {
@@ -33,6 +34,24 @@ inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe
                     plain_ld<s32>(address_of(comparison))});
 }
 inline void f_chime_wait_ended(Env& e) { simt::wait_ended(e.thread); }
+
+// An operation on the timeline: the same header has the parameters.
+inline void f_chime_trace_begin(Env&, u8* event, u8* my_pe, u8* heap, u8* heap_bytes, u8* operation,
+                                u8* pe, u8* address, u8* bytes, u8* value, u8* how) {
+  void* const begun = simt::begin_noted(
+      {plain_ld<s32>(address_of(my_pe)), at<const void>(plain_ld<u64>(address_of(heap))),
+       plain_ld<u64>(address_of(heap_bytes))},
+      {plain_ld<u32>(address_of(operation)), plain_ld<s32>(address_of(pe)),
+       at<const void>(plain_ld<u64>(address_of(address))), plain_ld<u64>(address_of(bytes)),
+       plain_ld<u64>(address_of(value)), plain_ld<s32>(address_of(how))});
+  plain_st<u64>(address_of(event), address_of(begun));
+}
+inline void f_chime_trace_seen(Env&, u8* event, u8* value) {
+  simt::note_seen(at<void>(plain_ld<u64>(address_of(event))), plain_ld<u64>(address_of(value)));
+}
+inline void f_chime_trace_end(Env&, u8* event) {
+  simt::end_traced(at<void>(plain_ld<u64>(address_of(event))));
+}
 
 // Line 0: the message is the caller's, and not that of an assertion.
 inline void f___assertfail(Env&, u8* message, u8* file, u8* line, u8* function, u8*) {

@@ -1,5 +1,6 @@
 #include "chime/device/simt/trace/recorder.hpp"
 
+#include "chime/abi/context.h"
 #include "chime/device/simt/threads/block.hpp"
 #include "chime/device/simt/threads/grid.hpp"
 #include "chime/device/simt/trace/traced.hpp"
@@ -17,6 +18,11 @@ ThreadPlace place_of_thread() {
   return {block.launch()->serial + 1, block.block_rank, self->rank};
 }
 
+void* begin(const TracingPe& me, const abi::TracedWork& work) {
+  const Recorder* const in_use = recorder();
+  return in_use != nullptr ? in_use->begin_work(me, work, place_of_thread()) : nullptr;
+}
+
 }  // namespace
 
 namespace detail {
@@ -30,9 +36,13 @@ void set_recorder(const Recorder* recorder) {
 
 void* begin_traced(const Context& ctx, chime::Operation operation, int pe, const void* address,
                    std::size_t bytes, std::uint64_t value, int how) {
-  const Recorder* const in_use = recorder();
-  if (in_use == nullptr) return nullptr;
-  return in_use->begin_work(ctx, {operation, pe, address, bytes, value, how}, place_of_thread());
+  return begin({ctx.pe.my_pe, ctx.pe.heap, ctx.pe.heap_bytes},
+               {operation, pe, address, bytes, value, how});
+}
+
+void* begin_noted(const TracingPe& me, const NotedWork& work) {
+  return begin(me, {static_cast<chime::Operation>(work.operation), work.pe, work.address,
+                    work.bytes, work.value, work.how});
 }
 
 void end_traced(void* event) { last.load(std::memory_order_acquire)->end(event); }

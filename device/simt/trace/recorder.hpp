@@ -7,11 +7,9 @@
 
 #include "chime/abi/operation.h"
 
-namespace chime {
-struct Context;
-}
-
 namespace chime::simt {
+
+struct TracingPe;
 
 // A kernel's thread.
 struct ThreadPlace {
@@ -30,7 +28,7 @@ struct LaunchOfKernel {
 // Each begin returns the event, which its end gets; null: there is no room for it. An event stays
 // valid for ever.
 struct Recorder {
-  void* (*begin_work)(const Context& ctx, const abi::TracedWork& work, const ThreadPlace& where);
+  void* (*begin_work)(const TracingPe& me, const abi::TracedWork& work, const ThreadPlace& where);
   void* (*begin_call)(const char* name);  // of a host thread; `name` lives for ever
   void* (*begin_launch)(const LaunchOfKernel& launch);
   void (*end)(void* event);

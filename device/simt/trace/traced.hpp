@@ -10,6 +10,7 @@
 #include "chime/abi/operation.h"
 #include "chime/abi/pe.h"
 #include "chime/device/simt/exec/export.hpp"
+#include "chime/device/simt/trace/noting.hpp"
 
 namespace chime {
 struct Context;
@@ -22,8 +23,6 @@ namespace chime::simt {
 CHIME_SIMT_EXPORT void* begin_traced(const Context& ctx, chime::Operation operation, int pe,
                                      const void* address, std::size_t bytes, std::uint64_t value,
                                      int how);
-CHIME_SIMT_EXPORT void end_traced(void* event);
-CHIME_SIMT_EXPORT void note_seen(void* event, std::uint64_t value);
 
 }  // namespace chime::simt
 

@@ -64,9 +64,16 @@ bool is_of_vocabulary(const Function& f) {
                      [&](const Known& known) { return known.is(f); });
 }
 
-// The functions by which Chime's kernels report their waits: on a GPU they have empty bodies.
-bool tells_of_waits(const Function& f) {
-  return Known{"chime_wait_lasts", 0, 6}.is(f) || Known{"chime_wait_ended", 0, 0}.is(f);
+// The functions by which Chime's kernels report their waits and operations: on a GPU they have
+// empty bodies.
+bool is_report(const Function& f) {
+  static constexpr Known kReports[] = {{"chime_wait_lasts", 0, 6},
+                                       {"chime_wait_ended", 0, 0},
+                                       {"chime_trace_begin", 1, 9},
+                                       {"chime_trace_seen", 0, 2},
+                                       {"chime_trace_end", 0, 1}};
+  return std::any_of(std::begin(kReports), std::end(kReports),
+                     [&](const Known& known) { return known.is(f); });
 }
 
 void emit_call(Emitter& e) {
@@ -80,8 +87,8 @@ void emit_call(Emitter& e) {
   if (call.results.size() != f->results.size() || call.arguments.size() != f->parameters.size()) {
     e.fail("the call has not as many operands as the function");
   }
-  const bool is_translated = f->has_body && !tells_of_waits(*f);
-  if (!is_translated && !is_of_vocabulary(*f) && !tells_of_waits(*f)) {
+  const bool is_translated = f->has_body && !is_report(*f);
+  if (!is_translated && !is_of_vocabulary(*f) && !is_report(*f)) {
     e.fail("function '" + std::string(f->name) + "' has no body here");
   }
   std::string text = is_translated ? e.reached().call(*f) : cpp_name("f_", f->name) + "(e";

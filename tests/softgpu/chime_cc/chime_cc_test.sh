@@ -32,6 +32,39 @@ runs() {
   [ "${SOFTNIC-}" = '' ] || ring_runs 2 CHIME_NIC=soft CHIME_P2P=off
 }
 
+# operations_in <timeline>: how many operations of kernels are there, by PE; the file is checked. Then the arrows into their waits.
+operations_in() {
+  PYTHONPATH=$TIMELINES python3 - "$1" <<'PY'
+import collections
+import sys
+from timeline_file import Timeline
+timeline = Timeline(sys.argv[1])
+for pe in (0, 1):
+    names = collections.Counter(s["name"] for s in timeline.spans if s["pid"] == pe and "launch" in s["args"] and s["cat"] != "kernel")
+    print(pe, *(f"{count} {name}" for name, count in sorted(names.items())))
+for start, stop in sorted(timeline.arrows, key=lambda arrow: arrow[0]["pid"]):
+    if stop["args"].get("launch"):
+        print(start["pid"], start["name"], "->", stop["pid"], stop["name"])
+PY
+}
+
+# With --trace the operations of kernels are on the timeline; without, their PTX does not know of it.
+traced() {
+  "$cc" --trace "$tests/ring.cu" -lcudart -o ring
+  ring_runs 2 CHIME_TRACE=run.json
+  operations_in run.json >operations
+  diff - operations <<'OF_KERNELS' || fail "the timeline has other operations of kernels"
+0 1 chime_p 1 chime_put_signal_nbi 64 chime_quiet 1 chime_signal_wait_until
+1 1 chime_p 1 chime_put_signal_nbi 64 chime_quiet 1 chime_signal_wait_until
+0 chime_put_signal_nbi -> 1 chime_signal_wait_until
+1 chime_put_signal_nbi -> 0 chime_signal_wait_until
+OF_KERNELS
+  "$cc" --ptx "$tests/ring.cu" -o off.ptx
+  ! grep -q chime_trace off.ptx || fail "PTX without --trace calls the timeline"
+  "$cc" --trace --ptx "$tests/ring.cu" -o on.ptx
+  grep -q '^\.weak .*chime_trace_begin' on.ptx || fail "PTX with --trace does not call the timeline"
+}
+
 in_nvshmems_words() {
   sed 's/chime_/nvshmem_/g; s/chimex_/nvshmemx_/g; s/CHIME_/NVSHMEM_/g; s|<chime/chime.h>|<nvshmem.h>|' "$tests/ring.cu" |
     sed 's|^#include <nvshmem.h>|&\n#include <nvshmemx.h>|'

@@ -27,6 +27,8 @@ ON_HOST = {
     ("call", "chime_signal_wait_until"): 1, ("call", "chime_barrier_all"): 3, ("collective", "chime_barrier_all"): 3,
     ("call", "chime_reduce"): 1, ("collective", "chime_reduce"): 1, ("call", "chime_init"): 1, ("call", "chime_finalize"): 1,
     ("call", "chime_calloc"): 3}
+# Where a GPU has the heap, the host's own operations are calls alone.
+ON_GPUS_HOST = {(category, name): count for (category, name), count in ON_HOST.items() if category == "call"}
 
 
 class Runs(unittest.TestCase):
@@ -51,12 +53,13 @@ class Runs(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["run.json"])
         return Timeline(self.file)
 
-    def check_counts(self, timeline, pes):
+    def check_counts(self, timeline, pes, on_host=None):
+        on_host = ON_HOST if on_host is None else on_host
         for pe in range(pes):
             for (category, name), in_round in IN_ROUND.items():
-                wanted = in_round * ROUNDS + ON_HOST.get((category, name), 0)
+                wanted = in_round * ROUNDS + on_host.get((category, name), 0)
                 self.assertEqual(timeline.count(category, name, pe), wanted, (category, name, pe))
-            for key, wanted in ON_HOST.items():
+            for key, wanted in on_host.items():
                 if key not in IN_ROUND:
                     self.assertEqual(timeline.count(*key, pe), wanted, (key, pe))
         self.assertEqual(timeline.facts["dropped"], 0)
@@ -64,14 +67,20 @@ class Runs(unittest.TestCase):
         self.assertEqual(timeline.facts["killed_processes_of_pes"], [])
 
     # Each wait for a signal has its arrow, from the left neighbour's operation of the same round.
-    def check_arrows(self, timeline, pes):
-        self.assertEqual(len(timeline.arrows), pes * (3 * ROUNDS + 1))
+    def check_arrows(self, timeline, pes, on_host=1):
+        self.assertEqual(len(timeline.arrows), pes * (3 * ROUNDS + on_host))
         for start, stop in timeline.arrows:
             self.assertEqual(start["args"]["pe"], stop["pid"])
             self.assertEqual(start["pid"], (stop["pid"] - 1) % pes)
             self.assertEqual(start["args"]["word"], stop["args"]["word"])
             if start["name"] != "chimex_signal_op":
                 self.assertEqual(start["args"]["value"], stop["args"]["seen"])
+
+    # Each PE waits for its left neighbour alone.
+    def check_senders(self, summary, on_host=1):
+        waits = [line.split() for line in summary.splitlines() if " chime_signal_wait_until " in line]
+        by_pe = {int(words[0]): (int(words[2]), int(words[3])) for words in waits if words[1] == "chime_signal_wait_until"}
+        self.assertEqual(by_pe, {pe: ((pe - 1) % 3, 2 * ROUNDS + on_host) for pe in range(3)})
 
     def counted(self, variables, pes=3):
         self.job(pes, ROUNDS, variables=variables)
@@ -110,6 +119,34 @@ class Runs(unittest.TestCase):
             self.assertGreaterEqual(timeline.count("proxy", "put and signal", pe), ROUNDS + 1)
             self.assertGreaterEqual(timeline.count("proxy", "fetching atomic", pe), ROUNDS)
         self.assertFalse([s for s in timeline.spans if s["cat"] == "proxy" and ("open" in s["args"] or "failed" in s["args"])])
+
+    def softgpu(self, variables):
+        if "counted_pe_softgpu" not in PROGRAMS:
+            self.skipTest("the softgpu is not built")
+        self.job(3, ROUNDS, program="counted_pe_softgpu", variables=variables)
+        timeline = self.only_the_file()
+        self.check_counts(timeline, 3, ON_GPUS_HOST)
+        self.check_arrows(timeline, 3, on_host=0)
+        return timeline
+
+    def test_counts_and_arrows_of_kernels_on_the_softgpu(self):
+        timeline = self.softgpu(P2P)
+        for pe in range(3):
+            kernel = next(s for s in timeline.spans if s["cat"] == "kernel" and s["pid"] == pe and "rounds_of_kernel" in s["name"])
+            within = [s for s in timeline.spans if s["pid"] == pe and s["args"].get("launch") == kernel["args"]["launch"] and s is not kernel]
+            self.assertEqual(len(within), (sum(IN_ROUND.values()) + 1) * ROUNDS)  # and quiet
+            for span in within:
+                self.assertLessEqual(timeline.begin(kernel), timeline.begin(span))
+                self.assertGreaterEqual(timeline.end(kernel), timeline.end(span))
+
+    def test_the_summary_names_who_ended_a_wait_on_the_softgpu(self):
+        self.softgpu(P2P)
+        self.check_senders(self.run_it([PROGRAMS["chime-trace"], "summary", "run.json"]).stdout, on_host=0)
+
+    def test_counts_and_arrows_of_kernels_on_the_softgpu_by_the_softnic(self):
+        if "softnic" not in PROGRAMS:
+            self.skipTest("the softnic is not built")
+        self.softgpu(SOFTNIC)
 
     def particles(self, variables):
         self.job(4, "--data", PROGRAMS["data"], "--steps", 5, program="particles", variables=variables)
@@ -258,10 +295,7 @@ class Runs(unittest.TestCase):
     def test_the_summary_names_the_late_sender(self):
         self.job(3, ROUNDS)
         run = self.run_it([PROGRAMS["chime-trace"], "summary", "run.json"])
-        waits = [line.split() for line in run.stdout.splitlines() if " chime_signal_wait_until " in line]
-        # Each PE waits for its left neighbour alone.
-        by_pe = {int(words[0]): (int(words[2]), int(words[3])) for words in waits if words[1] == "chime_signal_wait_until"}
-        self.assertEqual(by_pe, {pe: ((pe - 1) % 3, 2 * ROUNDS + 1) for pe in range(3)})
+        self.check_senders(run.stdout)
         self.assertIn("Late senders", run.stdout)
         self.assertIn("Critical path of step 0 of 1", run.stdout)
         run = self.run_it([PROGRAMS["chime-trace"], "summary", "run.json", "--step", "chime_barrier_all", "--number", "1"])

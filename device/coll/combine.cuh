@@ -170,8 +170,8 @@ class Tree {
   A partial_[kLevels + 1] = {};
 };
 
-// The members' elements: this PE's at `own`, those of member r at others + r * stride, or at
-// places[r] + begin.
+// The members' elements: this PE's at `own`, those of member r at places[r] + begin, or at
+// others + r * stride. Dense ones leave no place for this PE's.
 struct Shares {
   const std::byte* own;
   const std::byte* others;
@@ -179,10 +179,17 @@ struct Shares {
   unsigned me, members;
   const std::byte* const* places = nullptr;
   std::size_t begin = 0;
+  bool is_dense = false;
 
   CHIME_DEVICE const std::byte* of(unsigned rank) const {
     if (rank == me) return own;
-    return places == nullptr ? others + rank * stride : places[rank] + begin;
+    if (places != nullptr) return places[rank] + begin;
+    return others + (is_dense ? dense_place(rank, me) : rank) * stride;
+  }
+
+  // The place of another member's elements.
+  CHIME_DEVICE static unsigned dense_place(unsigned rank, unsigned me) {
+    return rank < me ? rank : rank - 1;
   }
 };
 

@@ -45,7 +45,7 @@ CHIME_DEVICE std::size_t elements_of_slot(const Context& ctx, Meeting meeting, C
   return team_of(ctx, meeting.handle).slot_bytes / combine.bytes();
 }
 
-// dst = the members' elements, this PE's at `own`, the others' at their places + begin.
+// dst = the members' elements, this PE's at `own`, the others' at their sources + begin.
 template <class Combine, class Group>
 CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, Combine combine,
                                   std::byte* dst, const std::byte* own, std::size_t bytes,
@@ -58,6 +58,20 @@ CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, 
            .members = size_of(ctx, meeting),
            .places = places_of_sources(ctx, meeting),
            .begin = begin});
+}
+
+// The same where blocks came to `staged`, `stride` bytes apart.
+template <class Combine, class Group>
+CHIME_DEVICE void combine_staged(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                 std::byte* dst, const std::byte* own, std::size_t bytes,
+                                 const std::byte* staged, std::size_t stride, bool is_dense) {
+  combine(g, dst, bytes,
+          {.own = own,
+           .others = staged,
+           .stride = stride,
+           .me = rank_of(ctx, meeting),
+           .members = size_of(ctx, meeting),
+           .is_dense = is_dense});
 }
 
 // Whether n bytes at `dst` are none of the m at `src`.
@@ -87,9 +101,78 @@ CHIME_DEVICE_OUT_OF_LINE bool reduce_by_stages(const Context& ctx, Group g, Meet
   const std::size_t begin = rank_of(ctx, meeting) * blocks.each;
   const std::size_t bytes = blocks.bytes(rank_of(ctx, meeting));
   std::byte* const result = all.dst + begin;
-  combine_sources(ctx, g, meeting, combine, result, all.src + begin, bytes, 0);
+  combine_staged(ctx, g, meeting, combine, result, all.src + begin, bytes, all.dst, blocks.each,
+                 true);
   return hear_all(ctx, g, meeting) &&
          exchange(ctx, g, meeting, Round::kPlain, result, whole(result, bytes), 0);
+}
+
+// The first part of each block, by slots. Returns its bytes; 0: it failed.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE std::size_t reduce_first_part(const Context& ctx, Group g, Meeting meeting,
+                                                       Combine combine, Reduction all) {
+  Pieces part = blocks_of(ctx, meeting, all.src, all.n * combine.bytes());
+  const std::size_t slot = team_of(ctx, meeting.handle).slot_bytes / kWidest * kWidest;
+  if (slot < part.each) part.each = slot;
+  const std::size_t begin = rank_of(ctx, meeting) * part.stride;
+  const std::size_t bytes = part.bytes(rank_of(ctx, meeting));
+  if (!take_turn(ctx, g, meeting, Round::kTurn, part, bytes)) return 0;
+  combine(g, all.dst + begin, bytes,
+          shares_of(ctx, meeting, Round::kTurn, bytes, part.src + begin));
+  end_turn(ctx, g, meeting, Round::kTurn, bytes);
+  return part.each;
+}
+
+// The part of each block that follows `done` bytes, and has as many. At the receiver the sender's
+// own block has been sent as far: there the part goes. The last block has room for it as well: it
+// is no shorter than half of another one (room_of_reduce).
+struct NextPart {
+  const std::byte* src;
+  std::size_t each, end, done;  // bytes of a block, of all, of each block before the part
+
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const {
+    const std::size_t first = rank * each + done, most = done < each - done ? done : each - done;
+    if (first >= end) return 0;
+    return end - first < most ? end - first : most;
+  }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return {rank, dst, src + rank * each + done, bytes(rank)};
+  }
+};
+
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool reduce_next_part(const Context& ctx, Group g, Meeting meeting,
+                                               Combine combine, std::byte* dst, NextPart part) {
+  std::byte* const here = dst + rank_of(ctx, meeting) * part.each;
+  if (!exchange(ctx, g, meeting, Round::kPlain, here, part, 0)) return false;
+  const std::size_t begin = rank_of(ctx, meeting) * part.each + part.done;
+  combine_staged(ctx, g, meeting, combine, dst + begin, part.src + begin,
+                 part.bytes(rank_of(ctx, meeting)), dst, part.each, false);
+  return hear_all(ctx, g, meeting);  // the next part comes to the same place
+}
+
+// A round in which this PE's block of a result of n bytes goes to all.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool spread_block(const Context& ctx, Group g, Meeting meeting,
+                                           std::byte* dst, std::size_t n) {
+  const Pieces blocks = blocks_of(ctx, meeting, dst, n);
+  const unsigned me = rank_of(ctx, meeting);
+  std::byte* const mine = dst + me * blocks.each;
+  return exchange(ctx, g, meeting, Round::kPlain, mine, whole(mine, blocks.bytes(me)), 0);
+}
+
+// The same in place, by parts.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting,
+                                              Combine combine, Reduction all) {
+  const std::size_t n = all.n * combine.bytes(), each = bytes_of_block(ctx, meeting, n);
+  std::size_t done = reduce_first_part(ctx, g, meeting, combine, all);
+  if (done == 0) return false;
+  for (; done < each; done += done) {
+    if (!reduce_next_part(ctx, g, meeting, combine, all.dst, {all.src, each, n, done}))
+      return false;
+  }
+  return spread_block(ctx, g, meeting, all.dst, n);
 }
 
 // In place, the source of a block changes when its result comes: the member that sends it has got
@@ -119,17 +202,30 @@ CHIME_DEVICE bool reduce_by_slots(const Context& ctx, Group g, Meeting meeting, 
   }
 }
 
+// What room a reduction's destination has for blocks. In place, parts are no longer than half of a
+// block, or than what is left of it: the last block must take them.
+CHIME_DEVICE Room room_of_reduce(const Context& ctx, Meeting meeting, const Reduction& all,
+                                 std::size_t bytes) {
+  const std::size_t each = bytes_of_block(ctx, meeting, bytes);
+  const std::size_t but_one = (size_of(ctx, meeting) - 1) * each;
+  if (but_one > bytes) return Room::kNever;
+  if (are_apart(all, bytes, bytes)) return Room::kAtOnce;
+  const bool has_parts = team_of(ctx, meeting.handle).slot_bytes >= kWidest &&
+                         bytes - but_one >= kWidest && bytes - but_one >= each / 2;
+  return all.dst == all.src && has_parts ? Room::kAsSourcesLeave : Room::kNever;
+}
+
 template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
   if (bytes >= team_of(ctx, meeting.handle).switch_at.reduce) {
-    const std::size_t staged = (size_of(ctx, meeting) - 1) * bytes_of_block(ctx, meeting, bytes);
-    const bool is_apart = are_apart(all, bytes, bytes) && staged <= bytes;
-    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, is_apart});
+    const Room room = room_of_reduce(ctx, meeting, all, bytes);
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, room});
     if (sharing == Sharing::kFailed) return false;
     if (sharing == Sharing::kMapped) return reduce_by_loads(ctx, g, meeting, combine, all);
-    if (sharing == Sharing::kApart) return reduce_by_stages(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kStaged) return reduce_by_stages(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kInPlace) return reduce_in_place(ctx, g, meeting, combine, all);
   }
   return reduce_by_slots(ctx, g, meeting, combine, all);
 }
@@ -158,7 +254,7 @@ CHIME_DEVICE_OUT_OF_LINE std::size_t scatter_by_parts(const Context& ctx, Group 
     std::byte* const result = all.dst + done;
     if (!stage_sources(ctx, g, meeting, result, {all.src + done, end, each, kNoEnd}))
       return kFailed;
-    combine_sources(ctx, g, meeting, combine, result, own + done, each, 0);
+    combine_staged(ctx, g, meeting, combine, result, own + done, each, result, each, true);
     // Others may send the next part: it comes where this one was.
     if (!hear_all(ctx, g, meeting)) return kFailed;
     done += each;
@@ -196,10 +292,11 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
   if (of_all >= team_of(ctx, meeting.handle).switch_at.reducescatter) {
     const std::byte* const own = all.src + rank_of(ctx, meeting) * bytes;  // no other one reads it
     const bool is_apart = are_apart(all, bytes, of_all), stays = is_apart || all.dst == own;
-    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays, is_apart});
+    const Room room = is_apart ? Room::kAtOnce : Room::kNever;
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, of_all, stays, room});
     if (sharing == Sharing::kFailed) return false;
     if (sharing == Sharing::kMapped) return scatter_by_loads(ctx, g, meeting, combine, all);
-    if (sharing == Sharing::kApart) done = scatter_by_parts(ctx, g, meeting, combine, all);
+    if (sharing == Sharing::kStaged) done = scatter_by_parts(ctx, g, meeting, combine, all);
     if (done > bytes) return false;
     if (done == bytes && done != 0) return true;
   }

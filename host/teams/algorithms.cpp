@@ -18,17 +18,15 @@ std::uint64_t most(const TeamSize&) { return kNoBytes; }
 std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 
 bool has_others(const TeamSize& team) { return team.members > 1; }
-// A member notes in its slot where all sources are.
-bool has_room_for_places(const TeamSize& team) {
-  return has_others(team) && team.members * sizeof(void*) <= team.slot_bytes;
-}
 bool always(const TeamSize&) { return true; }
 
 constexpr std::string_view kSlots = "through slots of the scratch";
 constexpr std::string_view kDirect = "to dst, each member to each";
 constexpr std::string_view kBlocks =
-    "a block a member: sources are loaded where all are mapped, or go to dst where that is no "
-    "source; else through slots";
+    "a block a member: loaded from sources where all are mapped, else sent to dst";
+constexpr std::string_view kParts =
+    "sources are loaded where all are mapped, or sent to dst where that is no source; else through "
+    "slots";
 
 constexpr Algorithms kAll[] = {
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
@@ -38,11 +36,10 @@ constexpr Algorithms kAll[] = {
      &CollectiveOptions::alltoall, &abi::SwitchSizes::alltoall, from_more_than_carried,
      most_of_slot, always},
     {"reduce", "CHIME_COLL_REDUCE", "slots", "blocks", "a source", kSlots, kBlocks,
-     &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most,
-     has_room_for_places},
-    {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kBlocks,
+     &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most, has_others},
+    {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kParts,
      &CollectiveOptions::reducescatter, &abi::SwitchSizes::reducescatter, from_more_than_slots,
-     most, has_room_for_places}};
+     most, has_others}};
 
 std::uint64_t switch_size(const Algorithms& call, const CollectiveOptions& asked,
                           const TeamSize& team) {

@@ -54,29 +54,34 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "coll_bw: symmetric memory: %s\n", chimex_last_error());
     chime_global_exit(1);
   }
-  Table table("bus bandwidth of collectives, " + std::to_string(n_pes) + " PEs", "size",
-              {"reduce (GB/s)", "reducescatter", "broadcast", "fcollect", "alltoall"},
-              {"what a PE must send at least, by the time of one call; best of " +
-                   std::to_string(options.repeats) + " repeats",
-               "size: bytes of a member, of float, or of each block; by one thread of a kernel"});
+  Table table(
+      "bus bandwidth of collectives, " + std::to_string(n_pes) + " PEs", "size",
+      {"reduce (GB/s)", "reduce in place", "reducescatter", "broadcast", "fcollect", "alltoall"},
+      {"what a PE must send at least, by the time of one call; best of " +
+           std::to_string(options.repeats) + " repeats",
+       "size: bytes of a member, of float, or of each block; by one thread of a kernel"});
   const bool prints = chime_my_pe() == 0;
   sweep(table, options, prints, sizes_of(options, 4), [&](const Options& chosen, Size size) {
-    constexpr std::array kKinds = {Collective::kReduce, Collective::kReducescatter,
-                                   Collective::kBroadcast, Collective::kFcollect,
-                                   Collective::kAlltoall};
-    std::array<Best, kKinds.size()> best;
+    struct Call {
+      Collective kind;
+      const float* src;
+    };
+    const std::array calls = {
+        Call{Collective::kReduce, src},        Call{Collective::kReduce, dst},
+        Call{Collective::kReducescatter, src}, Call{Collective::kBroadcast, src},
+        Call{Collective::kFcollect, src},      Call{Collective::kAlltoall, src}};
+    std::array<Best, calls.size()> best;
     const int iterations = options.iterations(kIterations);
     for (int r = 0; r < chosen.repeats; ++r)
-      for (std::size_t i = 0; i < kKinds.size(); ++i) {
+      for (std::size_t i = 0; i < calls.size(); ++i) {
         chime_barrier_all();
-        best[i].take(kernel_us({}, call, chime::context(), kKinds[i], dst,
-                               static_cast<const float*>(src), size.bytes / sizeof(float),
-                               iterations) /
+        best[i].take(kernel_us({}, call, chime::context(), calls[i].kind, dst, calls[i].src,
+                               size.bytes / sizeof(float), iterations) /
                      iterations);
       }
     std::vector<double> row;
-    for (std::size_t i = 0; i < kKinds.size(); ++i)
-      row.push_back(bus_gigabytes(kKinds[i], size.bytes, n_pes, best[i].value()));
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      row.push_back(bus_gigabytes(calls[i].kind, size.bytes, n_pes, best[i].value()));
     return row;
   });
   chime_free(src);

@@ -89,14 +89,16 @@ CHIME_DEVICE unsigned call_once(const Context& context, Group g, chime_team_t te
   int status = CHIMEX_OK;
   unsigned wrong = 0;
   switch (call % 11) {
-    case 0:
-      status = reduce<Sum>(context, g, team, dst, src, kWords);
-      wrong = take(g, src, kWords, dst, kWords, [&](unsigned i) {
+    case 0: {
+      std::uint64_t* const to = call / 11 % 2 == 0 ? dst : src;  // in place, too
+      status = reduce<Sum>(context, g, team, to, src, kWords);
+      wrong = take(g, src, kWords, to, kWords, [&](unsigned i) {
         std::uint64_t sum = 0;
         for (int member = 0; member < n; ++member) sum += element(call, member, i);
         return sum;
       });
       break;
+    }
     case 1: {
       const int root = call / 11 % n;
       status = broadcastmem(context, g, team, dst, src, kBytes, root);

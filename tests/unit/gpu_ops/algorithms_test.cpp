@@ -61,13 +61,6 @@ TEST(Algorithms, SlotsTakeNoMoreThanTheyHold) {
   EXPECT_EQ(switch_sizes(asked("CHIME_COLL_ALLTOALL", "1M"), kFour).alltoall, kFour.slot_bytes + 1);
 }
 
-// Each member notes in a slot where the others' sources are.
-TEST(Algorithms, BlocksOfReductionsNeedRoomForPlaces) {
-  const CollectiveOptions options = asked("CHIME_COLL_REDUCE", "blocks");
-  EXPECT_EQ(switch_sizes(options, {128, 1024}).reduce, 0u);
-  EXPECT_EQ(switch_sizes(options, {129, 1024}).reduce, kNoBytes);
-}
-
 TEST(Algorithms, ATeamOfOneSendsNothing) {
   for (const Algorithms& call : all_algorithms()) {
     const abi::SwitchSizes sizes = switch_sizes(asked(call.variable, "0"), {1, 1024});

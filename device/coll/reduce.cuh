@@ -4,7 +4,7 @@
 // member's slot there bounds the piece. What fits a slot goes to all, and each combines it for
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
-// Long sources take two other ways where they can: each member reads its block of all sources,
+// Long sources take other paths where they can: each member reads its block of all sources,
 // where they are or where the blocks were sent (sources.cuh).
 //
 // Only a Combine knows the type of the elements: `bytes()` of one, and
@@ -112,7 +112,7 @@ template <class Combine, class Group>
 CHIME_DEVICE_OUT_OF_LINE std::size_t reduce_first_part(const Context& ctx, Group g, Meeting meeting,
                                                        Combine combine, Reduction all) {
   Pieces part = blocks_of(ctx, meeting, all.src, all.n * combine.bytes());
-  const std::size_t slot = team_of(ctx, meeting.handle).slot_bytes / kWidest * kWidest;
+  const std::size_t slot = team_of(ctx, meeting.handle).slot_bytes;  // whole packs
   if (slot < part.each) part.each = slot;
   const std::size_t begin = rank_of(ctx, meeting) * part.stride;
   const std::size_t bytes = part.bytes(rank_of(ctx, meeting));
@@ -161,7 +161,7 @@ CHIME_DEVICE_OUT_OF_LINE bool spread_block(const Context& ctx, Group g, Meeting 
   return exchange(ctx, g, meeting, Round::kPlain, mine, whole(mine, blocks.bytes(me)), 0);
 }
 
-// The same in place, by parts.
+// reduce_by_stages() in place, by parts.
 template <class Combine, class Group>
 CHIME_DEVICE_OUT_OF_LINE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting,
                                               Combine combine, Reduction all) {
@@ -210,8 +210,7 @@ CHIME_DEVICE Room room_of_reduce(const Context& ctx, Meeting meeting, const Redu
   const std::size_t but_one = (size_of(ctx, meeting) - 1) * each;
   if (but_one > bytes) return Room::kNever;
   if (are_apart(all, bytes, bytes)) return Room::kAtOnce;
-  const bool has_parts = team_of(ctx, meeting.handle).slot_bytes >= kWidest &&
-                         bytes - but_one >= kWidest && bytes - but_one >= each / 2;
+  const bool has_parts = bytes - but_one >= each / 2;
   return all.dst == all.src && has_parts ? Room::kAsSourcesLeave : Room::kNever;
 }
 

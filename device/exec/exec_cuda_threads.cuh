@@ -293,7 +293,7 @@ template <class Group, class Act, class... Arguments>
 CHIME_DEVICE auto note(const Context& ctx, const abi::Pe& me, Group g, const abi::TracedWork& work,
                        Act act, Arguments... arguments) {
   const Traced traced(ctx, me, g.is_leader(), work);
-  if constexpr (std::is_void_v<decltype(act(ctx, g, arguments...))>) {
+  if constexpr (std::is_same_v<decltype(act(ctx, g, arguments...)), void>) {
     act(ctx, g, arguments...);
     traced.end();
   } else {

@@ -1,7 +1,7 @@
-// Where operations are noted on the timeline (CHIME_TRACE). On a GPU that is no instruction, but
-// with CHIME_TRACE_DEVICE (chime-cc --trace), by which the softgpu notes its kernels'. On the
-// CPU device short operations are compiled twice: the test that says whether the job is checked
-// also leads to the copy that notes.
+// Where operations are noted on the timeline (CHIME_TRACE). On a GPU that is no instruction;
+// with CHIME_TRACE_DEVICE (chime-cc --trace) kernels call functions by which the softgpu notes
+// operations. On the CPU device short operations are compiled twice: the test that says whether the
+// job is checked also leads to the copy that notes.
 #ifndef CHIME_DEVICE_EXEC_TIMELINE_CUH_
 #define CHIME_DEVICE_EXEC_TIMELINE_CUH_
 

@@ -23,7 +23,8 @@ bool always(const TeamSize&) { return true; }
 constexpr std::string_view kSlots = "through slots of the scratch";
 constexpr std::string_view kDirect = "to dst, each member to each";
 constexpr std::string_view kBlocks =
-    "a block a member: loaded from sources where all are mapped, else sent to dst";
+    "a block a member: loaded from sources where all are mapped, else sent to dst where blocks "
+    "fit; else through slots";
 constexpr std::string_view kParts =
     "sources are loaded where all are mapped, or sent to dst where that is no source; else through "
     "slots";

@@ -27,7 +27,7 @@ struct Algorithms {
   std::uint64_t abi::SwitchSizes::*switch_at;
   std::uint64_t (*automatic)(const TeamSize&);
   std::uint64_t (*most_of_few)(const TeamSize&);  // bytes that the first algorithm can take
-  bool (*has_many)(const TeamSize&);              // whether the team has room for the second one
+  bool (*has_many)(const TeamSize&);              // whether the team may take the second one
 };
 
 std::span<const Algorithms> all_algorithms();

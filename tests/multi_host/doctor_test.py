@@ -40,7 +40,9 @@ class OnHosts(unittest.TestCase):
         self.assertTrue(job.stdout.startswith("{"), job)
         found = json.loads(job.stdout)
         self.assertEqual(job.returncode, found["wrong"] > 0, job)
-        lines = {(one["level"], one["what"], one["where"]): one for one in found["findings"] if one["level"] != "ok"}
+        # On a busy machine a library may answer late: that line is seen in unit.chime_doctor.real_faults.
+        lines = {(one["level"], one["what"], one["where"]): one for one in found["findings"]
+                 if one["level"] != "ok" and one["what"] != "late answer"}
         for line in lines.values():
             self.assertTrue(line["mend"], line)
         return job.returncode, lines

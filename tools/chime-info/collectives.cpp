@@ -15,7 +15,6 @@ namespace {
 struct Choice {
   const host::Algorithms& of;
   std::uint64_t from;  // bytes from which the second one is taken
-  bool has_room_for_many;
 
   bool takes_few() const { return from > 0; }
   bool takes_many() const { return from != host::kNoBytes; }
@@ -30,7 +29,7 @@ std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
   const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
   std::vector<Choice> all;
   for (const host::Algorithms& call : host::all_algorithms())
-    all.push_back({call, sizes.*call.switch_at, call.has_many(team)});
+    all.push_back({call, sizes.*call.switch_at});
   return all;
 }
 
@@ -46,8 +45,6 @@ void print_text(const std::vector<Choice>& all, int n_pes) {
                      ? fmt::format(", up to {} bytes of {}", choice.from - 1, of.counted)
                      : "",
                  of.few_means);
-    if (!choice.has_room_for_many && n_pes > 1)
-      fmt::print("      {}: this team has no room for it (CHIME_COLL_SCRATCH)\n", of.many);
     if (choice.takes_many())
       fmt::print(
           "      {}{}: {}\n", of.many,

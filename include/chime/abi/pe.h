@@ -84,7 +84,7 @@ static_assert(sizeof(ErrorRecord) == 64 && offsetof(ErrorRecord, address) == 16)
 
 // Pe::checked. One word, so that an operation that does neither makes one test.
 inline constexpr std::uint32_t kChecks = 1;  // device code checks its arguments. CHIME_CHECK
-inline constexpr std::uint32_t kNotes = 2;   // CPU device alone: as `traced`
+inline constexpr std::uint32_t kNotes = 2;   // CPU device alone: set where `traced` is
 
 // Owner: the host, at init.
 struct Pe {

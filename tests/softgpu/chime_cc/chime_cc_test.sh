@@ -62,7 +62,7 @@ OF_KERNELS
   "$cc" --ptx "$tests/ring.cu" -o off.ptx
   ! grep -q chime_trace off.ptx || fail "PTX without --trace calls the timeline"
   "$cc" --trace --ptx "$tests/ring.cu" -o on.ptx
-  grep -q '^\.weak .*chime_trace_begin' on.ptx || fail "PTX with --trace does not call the timeline"
+  grep -A3 call on.ptx | grep -q '^[[:space:]]*chime_trace_begin' || fail "PTX with --trace does not call the timeline"
 }
 
 in_nvshmems_words() {

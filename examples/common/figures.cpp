@@ -16,7 +16,7 @@ bool is_number(const std::string& key) {
 std::string in_digits(double figure, const char* none) {
   if (std::isnan(figure)) return none;
   char text[64];
-  std::snprintf(text, sizeof(text), "%.3f", figure);
+  std::snprintf(text, sizeof(text), std::abs(figure) < 1 ? "%.3g" : "%.3f", figure);
   return text;
 }
 

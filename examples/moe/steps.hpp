@@ -1,4 +1,4 @@
-// The steps of a layer that both ways of moving rows share, for all blocks of a kernel.
+// The steps of a layer that several ways of moving rows share, for all blocks of a kernel.
 #pragma once
 
 #include "buffers.hpp"

@@ -49,6 +49,15 @@ inline void must(exec::Status status, const char* what) {
   throw std::runtime_error(std::string(what) + ": " + exec::last_error());
 }
 
+// Zeros, until the job ends. Collective.
+template <class T>
+T* symmetric(std::size_t count) {
+  void* const found = chime_calloc(count, sizeof(T));
+  if (found == nullptr)
+    throw std::runtime_error(std::string("symmetric memory: ") + chimex_last_error());
+  return static_cast<T*>(found);
+}
+
 // What one PE's senders did, in all phases of a kind.
 struct Sent {
   Progress floods[kMostBlocks], gets, probe, host, onlooker;
@@ -71,8 +80,7 @@ struct Result {
 class Job {
  public:
   explicit Job(const Settings& settings)
-      : settings_(settings),
-        board_(static_cast<std::uint64_t*>(chime_calloc(Board::words(), sizeof(std::uint64_t)))) {
+      : settings_(settings), board_(symmetric<std::uint64_t>(Board::words())) {
     must(exec::stream_create(&of_kernel_), "no stream");
     must(exec::stream_create(&of_host_), "no stream");
     host_.emplace(board_, kMostBlocks, of_host_);

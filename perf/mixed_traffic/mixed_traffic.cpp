@@ -66,10 +66,8 @@ class Meeting {
   }
 
  private:
-  Result* const results_ =
-      static_cast<Result*>(chime_calloc(static_cast<std::size_t>(chime_n_pes()), sizeof(Result)));
-  std::uint64_t* const verdict_ =
-      static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
+  Result* const results_ = symmetric<Result>(static_cast<std::size_t>(chime_n_pes()));
+  std::uint64_t* const verdict_ = symmetric<std::uint64_t>(1);
 };
 
 enum Verdict : std::uint64_t { kPassed, kTryAgain, kMissed };
@@ -125,10 +123,10 @@ Options parse_command_line(int argc, char** argv) {
       " by the path that the environment gives");
   app.footer(criteria_in_words());
   app.add_option("--seconds", settings.seconds, "of both; each alone takes half of it")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   app.add_option("--tries", options.tries, "at most")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--blocks", settings.blocks, "that send messages")
       ->check(CLI::Range(2u, kMostBlocks))

@@ -163,16 +163,14 @@ CHIME_DEVICE_OUT_OF_LINE bool spread_block(const Context& ctx, Group g, Meeting 
 
 // reduce_by_stages() in place, by parts.
 template <class Combine, class Group>
-CHIME_DEVICE_OUT_OF_LINE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting,
-                                              Combine combine, Reduction all) {
+CHIME_DEVICE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                  Reduction all) {
   const std::size_t n = all.n * combine.bytes(), each = bytes_of_block(ctx, meeting, n);
   std::size_t done = reduce_first_part(ctx, g, meeting, combine, all);
-  if (done == 0) return false;
-  for (; done < each; done += done) {
-    if (!reduce_next_part(ctx, g, meeting, combine, all.dst, {all.src, each, n, done}))
-      return false;
-  }
-  return spread_block(ctx, g, meeting, all.dst, n);
+  bool goes_on = done != 0;
+  for (; goes_on && done < each; done += done)
+    goes_on = reduce_next_part(ctx, g, meeting, combine, all.dst, {all.src, each, n, done});
+  return goes_on && spread_block(ctx, g, meeting, all.dst, n);
 }
 
 // In place, the source of a block changes when its result comes: the member that sends it has got

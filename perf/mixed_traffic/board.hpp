@@ -54,7 +54,7 @@ CHIME_HOST_DEVICE std::uint64_t page_word(int pe, std::size_t word) {
   return payload(pe, kMostSources, 0, word);
 }
 
-// Symmetric words. Of each source: what its target reads, and what comes back to it.
+// Symmetric words: for each source, what its target reads, and what comes back to the source.
 class Board {
  public:
   static constexpr std::size_t kLine = 8;  // words between words of different writers
@@ -119,7 +119,7 @@ struct Phase {
   // The turn, from 1, and the message of its batch that the fault hits.
   CHIME_HOST_DEVICE std::uint64_t hit_turn() const { return 2 + seed % (kLeastTurns - 3); }
   CHIME_HOST_DEVICE std::uint64_t hit_message() const { return seed / 7 % kBatch; }
-  // Of a source, however long they take: so a fault is planted on the slowest machine, too.
+  // A source takes at least so many turns, so a fault is planted on the slowest machine, too.
   CHIME_HOST_DEVICE std::uint64_t least_turns() const {
     return is_of_each_round(fault) ? 2 : kLeastTurns;
   }
@@ -178,7 +178,7 @@ struct Incoming {
   std::uint64_t sum;  // the source's additions, at the end of a phase
 };
 
-// Of one PE's kernels: in the device's memory, kept from phase to phase.
+// What one PE's kernels know. It lies in the device's memory, and stays from phase to phase.
 struct State {
   std::uint64_t start_ns;
   std::uint64_t sent[kMostSources];

@@ -37,9 +37,9 @@ class Figures {
  public:
   double& operator[](Criterion which) { return all_[static_cast<std::size_t>(which)]; }
 
-  // Of two PEs.
+  // Takes in another PE, whose worse figures count.
   void take_worse(const Figures& other);
-  // Of a further try: the better where time is needed, else the worse.
+  // Takes in a further try: the better figure of criteria that need time, else the worse.
   void take_try(const Figures& other);
 
   bool are_right() const { return hold(false); }  // what holds at any speed

@@ -104,9 +104,8 @@ inline Table make_table(const Settings& settings, Path path, int number) {
       {std::to_string(chime_n_pes()) +
            " PEs, each sends to the next. Blocks and host: messages of 64 bytes with a "
            "signal and an atomic add, a fence behind 16; the host's by calls and on a "
-           "stream in turns. gets: 512 bytes. probe: fetch_adds. sleeper: a thread that sleeps 1 "
-           "ms, "
-           "whose gaps are the machine's",
+           "stream in turns. gets: 512 bytes. probe: fetch_adds. sleeper: a thread that sleeps "
+           "1 ms, whose gaps are the machine's",
        "rates of a PE, mean of all; gaps while both send, of the worst. " + std::string(times)});
 }
 

@@ -1,9 +1,9 @@
 // The reader of one source at the source's target: whether each message arrives, whole and in the
 // promised order.
 //
-// Of a batch whose word behind the fence has come, all messages must be there. One that is not is
-// *late* if it comes before the next batch's word, else *missing*. A signal that shows a message's
-// number must show its data, too.
+// When the word behind a fence has come, all messages of its batch must be there. A message that is
+// not is *late* if it comes before the next batch's word, else *missing*. A signal that shows a
+// message's number must show its data, too.
 #pragma once
 
 #include "board.hpp"

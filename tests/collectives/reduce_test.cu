@@ -152,7 +152,7 @@ IN_EVERY_WORLD(Reduce, TakesLongSourcesWhereverTheyAre) {
       };
       for (const Case& each : cases) {
         SCOPED_TRACE(each.name);
-        // Of 141 elements the last of eight members' blocks has one.
+        // With 141 elements, the last of eight members' blocks has one element.
         for (const std::size_t n : {141, 2000, 3000}) {
           const std::vector<float> values = brought_by<float>(pe.rank(), n, 0);
           exec::copy(each.src, values.data(), n * sizeof(float));

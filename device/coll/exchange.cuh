@@ -2,7 +2,8 @@
 //
 // In a turn the messages go to the receiver's scratch, whose halves alternate. A member in turn t
 // has heard from all in turn t - 1, so all have read what they got in turn t - 2: a member sends in
-// turn t - 1 only when its loads of turn t - 2 are done (end_turn).
+// turn t - 1 only when its loads of turn t - 2 are done (end_turn). By doubling a member hears of
+// most others from a third: what that one sent on came behind what it had heard.
 #ifndef CHIME_DEVICE_COLL_EXCHANGE_CUH_
 #define CHIME_DEVICE_COLL_EXCHANGE_CUH_
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
+#include "chime/device/coll/doubling.cuh"
 #include "chime/device/coll/lane.cuh"
 #include "chime/device/coll/message.cuh"
 #include "chime/device/coll/words.cuh"
@@ -139,6 +141,11 @@ CHIME_DEVICE bool take_turn(const Context& ctx, Group g, Meeting meeting, Round 
 // line: it costs a call that has more rounds no registers.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool hear_all(const Context& ctx, Group g, Meeting meeting) {
+  if (is_doubled(ctx, meeting, 0)) {
+    if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
+    g.sync();
+    return double_all(ctx, g, meeting, 0);
+  }
   return exchange(ctx, g, meeting, Round::kPlain, nullptr, whole(nullptr, 0), 0);
 }
 
@@ -155,6 +162,24 @@ CHIME_DEVICE Arrived arrived(const Context& ctx, Meeting meeting, Round round, s
     return {unpacked_of(ctx, meeting, 0), team.words_bytes / 2};
   }
   return {slot_of(ctx, meeting, 0), team.slot_bytes};
+}
+
+// A turn by doubling: `bytes` at `src` go to all, which may change at once.
+// REQUIRES: is_doubled(ctx, meeting, bytes). The turn ends as a plain one, Round::kTurn.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool take_doubling_turn(const Context& ctx, Group g, Meeting meeting,
+                                                 const void* src, std::size_t bytes) {
+  if (g.is_leader()) begin_round(ctx, meeting, Round::kTurn);
+  g.sync();
+  if (clears_words(meeting.area(ctx).turn)) clear_words(ctx, g, meeting);
+  const unsigned stride = doubling_stride(bytes);
+  std::byte* const mine = slot_of(ctx, meeting, 0) + std::size_t{rank_of(ctx, meeting)} * stride;
+  copy_from_peer(g, mine, src, bytes);
+  g.sync();
+  return double_all(ctx, g, meeting, stride);
+}
+CHIME_DEVICE Arrived arrived_by_doubling(const Context& ctx, Meeting meeting, std::size_t bytes) {
+  return {slot_of(ctx, meeting, 0), doubling_stride(bytes)};
 }
 
 // By all members of the group, which have read what came: then slots may be written again. Words of

@@ -74,6 +74,18 @@ CHIME_DEVICE_OUT_OF_LINE bool exchange_blocks(const Context& ctx, Group g, Meeti
   return true;
 }
 
+// What comes from each member is its block of `dst`.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool gather_by_doubling(const Context& ctx, Group g, Meeting meeting,
+                                                 void* dst, const void* src, std::size_t bytes) {
+  if (!take_doubling_turn(ctx, g, meeting, src, bytes)) return false;
+  const Arrived all = arrived_by_doubling(ctx, meeting, bytes);
+  for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank)
+    copy_own(g, static_cast<std::byte*>(dst) + rank * bytes, all.of(rank), bytes);
+  end_turn(ctx, g, meeting, Round::kTurn, bytes);
+  return true;
+}
+
 }  // namespace detail
 
 // `bytes` of `src` on member `root` go to `dst` on all members, the root too. Returns a
@@ -98,6 +110,8 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       ctx, g,
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
+        if (detail::is_doubled(ctx, meeting, bytes))
+          return detail::gather_by_doubling(ctx, g, meeting, dst, src, bytes);
         return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes),
                                        detail::team_of(ctx, team).switch_at.fcollect);
       });

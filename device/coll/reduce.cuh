@@ -173,6 +173,19 @@ CHIME_DEVICE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting, 
   return goes_on && spread_block(ctx, g, meeting, all.dst, n);
 }
 
+// dst = what the first `members` members have, by doubling; their messages have `bytes`.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool combine_by_doubling(const Context& ctx, Group g, Meeting meeting,
+                                                  Combine combine, std::byte* dst,
+                                                  const std::byte* src, std::size_t bytes,
+                                                  unsigned members) {
+  if (!take_doubling_turn(ctx, g, meeting, src, bytes)) return false;
+  const Arrived all = arrived_by_doubling(ctx, meeting, bytes);
+  combine(g, dst, bytes, Shares{src, all.first, all.stride, rank_of(ctx, meeting), members});
+  end_turn(ctx, g, meeting, Round::kTurn, bytes);
+  return true;
+}
+
 // In place, the source of a block changes when its result comes: the member that sends it has got
 // this PE's piece.
 template <class Combine, class Group>
@@ -185,6 +198,10 @@ CHIME_DEVICE bool reduce_by_slots(const Context& ctx, Group g, Meeting meeting, 
     const Pieces pieces = {all.src + begin, is_short ? 0 : each, each, end - begin};
     const std::size_t mine = is_short ? 0 : rank_of(ctx, meeting) * each;  // from `begin` on
     const std::size_t bytes = pieces.bytes(rank_of(ctx, meeting));
+    if (is_short && is_doubled(ctx, meeting, bytes)) {
+      return combine_by_doubling(ctx, g, meeting, combine, all.dst + begin, pieces.src, bytes,
+                                 size_of(ctx, meeting));
+    }
     // Members write results into the sources of blocks: an arrival orders what was there before.
     const Round round = is_short ? Round::kTurnOfWords : Round::kTurn;
     if (!take_turn(ctx, g, meeting, round, pieces, bytes)) return false;
@@ -313,6 +330,13 @@ CHIME_DEVICE bool scan_all(const Context& ctx, Group g, Meeting meeting, Combine
   std::size_t begin = 0;
   do {  // also once for n = 0: all come
     const std::size_t bytes = end - begin < each ? end - begin : each;
+    if (is_doubled(ctx, meeting, bytes)) {
+      if (!combine_by_doubling(ctx, g, meeting, combine, all.dst + begin, all.src + begin, bytes,
+                               with_own ? me + 1 : me))
+        return false;
+      begin += each;
+      continue;
+    }
     const unsigned lowest = bytes <= bytes_of_words(team) ? 0 : me + 1;
     const Pieces pieces = {all.src + begin, 0, bytes, bytes, lowest};
     if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;

@@ -78,7 +78,8 @@ CHIME_DEVICE std::uint64_t place_of(const Context& ctx, Meeting meeting, const S
   return place | word_of(source.room);
 }
 
-// By the leader: notes where sources are mapped.
+// By the leader: notes where sources are mapped. By doubling the words lie where the first member
+// has its own slot: there each is read before its place is written, and no NIC sends them on.
 CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, const Arrived& words) {
   const std::byte** const places = places_of_sources(ctx, meeting);
   const std::uint64_t mine = meeting.area(ctx).call;
@@ -103,11 +104,16 @@ CHIME_DEVICE_OUT_OF_LINE Sharing share_sources(const Context& ctx, Group g, Meet
                                                Source source) {
   std::uint64_t& mine = meeting.area(ctx).call;
   if (g.is_leader()) mine = place_of(ctx, meeting, source);
-  if (!take_turn(ctx, g, meeting, Round::kTurn, whole(&mine, sizeof(mine)), sizeof(mine)))
-    return Sharing::kFailed;
+  const bool doubled = is_doubled(ctx, meeting, sizeof(mine));
+  const bool is_told =
+      doubled ? take_doubling_turn(ctx, g, meeting, &mine, sizeof(mine))
+              : take_turn(ctx, g, meeting, Round::kTurn, whole(&mine, sizeof(mine)), sizeof(mine));
+  if (!is_told) return Sharing::kFailed;
   Sharing sharing = Sharing::kFailed;
   if (g.is_leader())
-    sharing = decide_sharing(ctx, meeting, arrived(ctx, meeting, Round::kTurn, sizeof(mine)));
+    sharing = decide_sharing(ctx, meeting,
+                             doubled ? arrived_by_doubling(ctx, meeting, sizeof(mine))
+                                     : arrived(ctx, meeting, Round::kTurn, sizeof(mine)));
   const bool are_mapped = g.any(sharing == Sharing::kMapped);
   const bool are_staged = g.any(sharing == Sharing::kStaged);
   const bool are_in_place = g.any(sharing == Sharing::kInPlace);

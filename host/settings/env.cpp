@@ -271,6 +271,14 @@ void read_algorithm(const Variable& v, std::string_view text, Settings& s) {
     from = parse_bytes(v, text);
 }
 
+void read_doubling(const Variable& v, std::string_view text, Settings& s) {
+  std::optional<std::uint64_t>& from = s.collectives.doubling;
+  if (text == "auto")
+    from.reset();
+  else
+    from = is_off(text) ? 0 : parse_number(v, text, 2, 1 << 20);
+}
+
 void read_team_lanes(const Variable& v, std::string_view text, Settings& s) {
   s.team_lanes = parse_number(v, text, 1, abi::kMostTeamLanes / 2);
 }
@@ -484,6 +492,10 @@ constexpr Variable kVariables[] = {
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
      "Algorithm of reducescatters, as CHIME_COLL_FCOLLECT.",
      read_algorithm<&CollectiveOptions::reducescatter>},
+    {"CHIME_COLL_DOUBLING", "auto|off|members", "auto",
+     "From how many members of a team on small messages that each sends to all go by recursive "
+     "doubling: fewer messages, one after another.",
+     read_doubling},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
      "One operation may have several waits, one after another.",

@@ -74,6 +74,12 @@ std::string algorithm_text(const Settings& settings) {
   return from ? std::to_string(*from) : "auto";
 }
 
+std::string doubling_text(const Settings& settings) {
+  const std::optional<std::uint64_t>& from = settings.collectives.doubling;
+  if (!from) return "auto";
+  return *from == 0 ? "off" : std::to_string(*from);
+}
+
 // Hosts may have other files.
 std::string trace_text(const Settings& settings) {
   return settings.trace_path.empty() ? "no file" : "a file";
@@ -101,6 +107,7 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
+    {"CHIME_COLL_DOUBLING", doubling_text},
     {"CHIME_TRACE", trace_text},
     {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 

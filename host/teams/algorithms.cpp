@@ -17,6 +17,10 @@ std::uint64_t from_more_than_slots(const TeamSize& team) {
 std::uint64_t most(const TeamSize&) { return kNoBytes; }
 std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 
+// Up to so many members each sends to all: a request takes a GPU some tenths of a microsecond, a
+// step through another member's NIC several.
+constexpr std::uint64_t kMostThatSendToAll = 16;
+
 bool has_others(const TeamSize& team) { return team.members > 1; }
 bool always(const TeamSize&) { return true; }
 
@@ -58,6 +62,11 @@ abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& te
   abi::SwitchSizes sizes;
   for (const Algorithms& call : kAll) sizes.*call.switch_at = switch_size(call, asked, team);
   return sizes;
+}
+
+bool are_doubled(const CollectiveOptions& asked, std::size_t members) {
+  const std::uint64_t from = asked.doubling.value_or(kMostThatSendToAll + 1);
+  return from != 0 && members >= from;
 }
 
 }  // namespace chime::host

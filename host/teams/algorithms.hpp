@@ -1,5 +1,6 @@
 // Which algorithm a collective takes: one table, for the teams of a job and for chime-info. Each
-// call has two, one for few bytes and one for many.
+// call has two, one for few bytes and one for many. In a large team few bytes that each member
+// sends to all go by doubling (device/coll/doubling.cuh).
 #pragma once
 
 #include <cstddef>
@@ -34,5 +35,8 @@ std::span<const Algorithms> all_algorithms();
 
 // What `asked` and the table make of a team.
 abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team);
+
+// Whether messages of up to a slot's bytes, which each member sends to all, are doubled.
+bool are_doubled(const CollectiveOptions& asked, std::size_t members);
 
 }  // namespace chime::host

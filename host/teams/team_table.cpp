@@ -126,7 +126,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   entry.my_rank = team.my_rank;
   entry.start = team.members.triplet().start;
   entry.stride = team.members.triplet().stride;
-  entry.lanes = shape_.lanes;
+  entry.lanes = static_cast<std::int16_t>(shape_.lanes);
   entry.areas =
       reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
   entry.first_epoch = team.number << kEpochBits;
@@ -136,6 +136,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes);
   entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
   entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes});
+  entry.doubles = are_doubled(shape_.algorithms, members) ? 1 : 0;
   return entry;
 }
 

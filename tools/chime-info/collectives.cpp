@@ -20,25 +20,33 @@ struct Choice {
   bool takes_many() const { return from != host::kNoBytes; }
 };
 
-std::vector<Choice> choices(const host::Settings& settings, int n_pes) {
+struct Choices {
+  std::vector<Choice> calls;
+  std::size_t doubled;  // up to so many bytes; 0: nothing is
+};
+
+Choices choices(const host::Settings& settings, int n_pes) {
   const host::TeamTable::Shape shape = {static_cast<int>(settings.max_teams),
                                         static_cast<int>(settings.team_lanes), n_pes,
                                         settings.collective_scratch};
   const auto members = static_cast<std::size_t>(n_pes);
   const host::TeamSize team = {members, shape.slot_bytes(members)};
   const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
-  std::vector<Choice> all;
+  Choices all = {{}, host::are_doubled(settings.collectives, members) ? team.slot_bytes : 0};
   for (const host::Algorithms& call : host::all_algorithms())
-    all.push_back({call, sizes.*call.switch_at});
+    all.calls.push_back({call, sizes.*call.switch_at});
   return all;
 }
 
-void print_text(const std::vector<Choice>& all, int n_pes) {
+std::string value_of(std::string_view variable) {
+  return host::process_environment(variable).value_or("auto");
+}
+
+void print_text(const Choices& all, int n_pes) {
   fmt::print("Algorithms of collectives in a team of all of {} PEs\n", n_pes);
-  for (const Choice& choice : all) {
+  for (const Choice& choice : all.calls) {
     const host::Algorithms& of = choice.of;
-    fmt::print("  {}  ({}={})\n", of.call, of.variable,
-               host::process_environment(of.variable).value_or("auto"));
+    fmt::print("  {}  ({}={})\n", of.call, of.variable, value_of(of.variable));
     if (choice.takes_few())
       fmt::print("      {}{}: {}\n", of.few,
                  choice.takes_many()
@@ -51,11 +59,17 @@ void print_text(const std::vector<Choice>& all, int n_pes) {
           choice.takes_few() ? fmt::format(", from {} bytes of {}", choice.from, of.counted) : "",
           of.many_means);
   }
+  fmt::print("  what each member sends to all, through slots  (CHIME_COLL_DOUBLING={})\n      {}\n",
+             value_of("CHIME_COLL_DOUBLING"),
+             all.doubled == 0 ? "straight to each"
+                              : fmt::format("up to {} bytes: by recursive doubling", all.doubled));
 }
 
-void print_json(const std::vector<Choice>& all, int n_pes) {
-  nlohmann::ordered_json object{{"pes", n_pes}, {"collectives", nlohmann::ordered_json::array()}};
-  for (const Choice& choice : all) {
+void print_json(const Choices& all, int n_pes) {
+  nlohmann::ordered_json object{{"pes", n_pes},
+                                {"doubled_up_to", all.doubled},
+                                {"collectives", nlohmann::ordered_json::array()}};
+  for (const Choice& choice : all.calls) {
     nlohmann::ordered_json row{{"call", choice.of.call},        {"variable", choice.of.variable},
                                {"few", choice.of.few},          {"many", choice.of.many},
                                {"bytes_of", choice.of.counted}, {"from", nullptr}};
@@ -70,7 +84,7 @@ void print_json(const std::vector<Choice>& all, int n_pes) {
 int print_collectives(int n_pes, bool as_json) {
   try {
     const host::Settings settings = host::read_settings();
-    const std::vector<Choice> all = choices(settings, n_pes);
+    const Choices all = choices(settings, n_pes);
     as_json ? print_json(all, n_pes) : print_text(all, n_pes);
     return 0;
   } catch (const host::Error& error) {

@@ -58,7 +58,8 @@ struct Team {
   // Member r is PE start + r * stride, or pes[r] where there is a list. A stride is not 0.
   std::int32_t start = 0;
   std::int32_t stride = 1;
-  std::int32_t lanes = 0;
+  std::int16_t lanes = 0;
+  std::uint16_t doubles = 0;  // 1: what a member sends to all goes by recursive doubling
   const std::int32_t* pes = nullptr;  // [size], or null
   SyncArea* areas = nullptr;          // [lanes] here; one more where its members agree on something
   std::uint64_t first_epoch = 0;      // its meetings count from here

@@ -68,5 +68,17 @@ TEST(Algorithms, ATeamOfOneSendsNothing) {
   }
 }
 
+TEST(Algorithms, LargeTeamsDouble) {
+  EXPECT_FALSE(are_doubled({}, 16));
+  EXPECT_TRUE(are_doubled({}, 17));
+  const CollectiveOptions from_three = asked("CHIME_COLL_DOUBLING", "3");
+  EXPECT_FALSE(are_doubled(from_three, 2));
+  EXPECT_TRUE(are_doubled(from_three, 3));
+  EXPECT_FALSE(are_doubled(asked("CHIME_COLL_DOUBLING", "off"), 1000));
+  EXPECT_TRUE(are_doubled(asked("CHIME_COLL_DOUBLING", "auto"), 1000));
+  EXPECT_THROW(asked("CHIME_COLL_DOUBLING", "1"), Error);
+  EXPECT_THROW(asked("CHIME_COLL_DOUBLING", "slots"), Error);
+}
+
 }  // namespace
 }  // namespace chime::host

@@ -25,7 +25,8 @@ CHIME_FOR_OWN_COLLECTIVES(CHIME_COLLECTIVE)
 #undef CHIME_GROUP_MEETING
 #undef CHIME_COLLECTIVE
 
-// chimex_<stem>_on_stream, on the host alone.
-CHIME_FOR_STREAM_OPERATIONS(CHIME_STREAM_FORM)
+// On the host alone: chimex_<stem>_on_stream, and all of types that kernels do not have.
+CHIME_FOR_STREAM_OPERATIONS(CHIME_HOST_FORM)
+CHIME_FOR_LONG_DOUBLE_COLLECTIVES(CHIME_HOST_FORM)
 
 #endif  // CHIME_DEVICE_API_CUH_

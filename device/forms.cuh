@@ -82,13 +82,13 @@ inline constexpr bool chime::on_host::kIsBfloat16<chime_bfloat16_t> = true;
   template <class = void>                                                                     \
   CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
 
-// On a stream: on the host alone. NVRTC has no host code.
+// On the host alone. NVRTC has no host code.
 #ifdef __CUDACC_RTC__
-#define CHIME_STREAM_FORM(...)
+#define CHIME_HOST_FORM(...)
 #else
-#define CHIME_STREAM_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
-  [[maybe_unused]] static inline RESULT PREFIX##STEM PARAMETERS {                      \
-    return static_cast<RESULT>(CALL);                                                  \
+#define CHIME_HOST_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  [[maybe_unused]] static inline RESULT PREFIX##STEM PARAMETERS {                    \
+    return static_cast<RESULT>(CALL);                                                \
   }
 #endif
 

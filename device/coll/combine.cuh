@@ -25,10 +25,10 @@ CHIME_DEVICE constexpr auto widened(T value) {
   if constexpr (std::is_integral_v<T>) {
     using Unsigned = std::make_unsigned_t<T>;
     return static_cast<std::common_type_t<Unsigned, unsigned>>(value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return value;
-  } else {
+  } else if constexpr (sizeof(T) == 2) {
     return static_cast<float>(value);
+  } else {
+    return value;
   }
 }
 template <class T>
@@ -249,8 +249,12 @@ CHIME_DEVICE_OUT_OF_LINE void combine_elements(Group g, T* dst, std::size_t coun
 // Which elements a type is: CHIME_ELEMENT_* (chime/host_ops.h).
 template <class T>
 CHIME_DEVICE constexpr int element_of() {
+  if constexpr (requires { T::kElement; }) return T::kElement;  // the library's own types
   if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
   if (std::is_same_v<T, exec::bfloat16>) return CHIME_ELEMENT_BFLOAT16;
+  static_assert(exec::kHasLongDouble || !std::is_same_v<T, long double>,
+                "kernels of a GPU have no long double: call the host's collectives");
+  if (std::is_same_v<T, long double>) return CHIME_ELEMENT_LONG_DOUBLE;
   return std::is_same_v<T, chimex_double2_t> ? CHIME_ELEMENT_DOUBLE2 : CHIME_ELEMENT_FLOAT;
 }
 CHIME_DEVICE constexpr unsigned number_of_combine(int op, int element, std::size_t bytes) {

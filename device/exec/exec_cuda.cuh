@@ -11,6 +11,8 @@
 #include <cuda_runtime.h>
 #endif
 
+#include "chime/device/exec/ptx.cuh"
+
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1204
 #error "Chime needs CUDA 12.4 or newer"
 #endif
@@ -56,11 +58,19 @@ using ::dim3;
 using ::uint3;
 using half = ::__half;
 using bfloat16 = ::__nv_bfloat16;
+// Whether kernels compute with long double as host code does.
+inline constexpr bool kHasLongDouble = false;
 
 // By functions, because a program may have turned off half's operators and conversions. Float has
 // enough bits that rounding twice equals rounding once.
 CHIME_HOST_DEVICE half sum_of(half a, half b) {
   return ::__float2half_rn(::__half2float(a) + ::__half2float(b));
+}
+
+// As C computes it.
+template <class Real>
+CHIME_DEVICE Real rounded_product(Real a, Real b) {
+  return ptx::mul_rn(a, b);
 }
 
 }  // namespace chime::exec

@@ -40,6 +40,18 @@ __device__ __forceinline__ std::uint64_t cycle_counter() {
   return cycles;
 }
 
+// Rounded by themselves: ptxas fuses a product with a sum where no rounding is written.
+__device__ __forceinline__ float mul_rn(float a, float b) {
+  float product;
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(product) : "f"(a), "f"(b));
+  return product;
+}
+__device__ __forceinline__ double mul_rn(double a, double b) {
+  double product;
+  asm("mul.rn.f64 %0, %1, %2;" : "=d"(product) : "d"(a), "d"(b));
+  return product;
+}
+
 // Where the driver keeps the barrier word of a cooperative launch; null for any other launch.
 // cooperative_groups reads the same words.
 struct GridWorkspace {

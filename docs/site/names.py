@@ -19,12 +19,12 @@ CHAPTERS = ((r"_on_stream$", None), (r"atomic_", "Atomics"), (r"^signal_|_signal
 
 
 def prototypes(source, compiler):
-    """Name to prototype, of all functions that <chime/chime.h> has for C++."""
+    """Name to prototype, of all functions that <chime/complex.h>, which includes all others, has for C++."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "chime").mkdir()
         os.symlink(source / "device", pathlib.Path(folder) / "chime/device")
         text = subprocess.run([compiler, "-std=c++20", "-x", "c++", "-E", "-P", f"-I{folder}", f"-I{source / 'include'}", "-"],
-                              input="#include <chime/chime.h>\n", text=True, capture_output=True, check=True).stdout
+                              input="#include <chime/complex.h>\n", text=True, capture_output=True, check=True).stdout
     found = {}
     for result, name, parameters in PROTOTYPE.findall(text):
         if not BEHIND.match(name) and result.strip() != "return":

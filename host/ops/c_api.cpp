@@ -4,6 +4,7 @@
 // same symbols, with a type or without; names that are no rows are in host/setup/nvshmem_api.cpp.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
+#include "chime/complex.h"
 #include "chime/families.h"
 #include "chime/host_ops.h"
 #include "chime/on_host.hpp"
@@ -14,6 +15,8 @@
 CHIME_FOR_THREAD_OPERATIONS(CHIME_SYMBOL)
 CHIME_FOR_GROUP_OPERATIONS(CHIME_SYMBOL)
 CHIME_FOR_STREAM_OPERATIONS(CHIME_SYMBOL)
+CHIME_FOR_LONG_DOUBLE_COLLECTIVES(CHIME_SYMBOL)
+CHIME_FOR_COMPLEX_COLLECTIVES(CHIME_SYMBOL)
 #undef CHIME_SYMBOL
 
 #define CHIME_ALIAS(RESULT, PREFIX, STEM, PARAMETERS, ALIASED) \

@@ -301,7 +301,8 @@
 //
 // For RMA types and for bytes (mem); reductions for 24 types, bitwise ones for 14 of integers
 // (types.h). All of a thread, of the host, chimex_..._warp, chimex_..._block in kernels, and
-// chimex_..._on_stream:
+// chimex_..._on_stream. Of the host and on streams alone also for long double (longdouble), and with
+// chime/complex.h for complex numbers (complexf, complexd), whose reductions are sums and products:
 //
 // int chime_TYPE_broadcast(chime_team_t team, T* dst, const T* src, size_t n, int root)
 //   Copies `n` elements of `src` of member `root` to `dst` of all members, the root too.
@@ -360,11 +361,13 @@
 //   lane. `dst` is symmetric; before the first member calls, it is ready on all of them. When a
 //   call returns, this PE's `dst` is complete and its `src` may be written again; other members may
 //   still be in the call. Integers wrap. Sums and products of half and bfloat16 are made in float
-//   and rounded once. min and max of a NaN are NaN. Results do not depend on the path, to the bit:
+//   and rounded once. min and max of a NaN are NaN. Complex products are those of C, infinite where
+//   a factor is infinite and the other one not 0. Results do not depend on the path, to the bit:
 //   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
-//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes. A call that
-//   fails may have written a part of `dst`; if it has waited in vain, others may still read `src`
-//   and write `dst`, so a program that writes `src` then may change their results.
+//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes;
+//   CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts that are not x86. A call
+//   that fails may have written a part of `dst`; if it has waited in vain, others may still read
+//   `src` and write `dst`, so a program that writes `src` then may change their results.
 //
 // Source: device/coll/.
 

@@ -319,9 +319,13 @@
       reducescatter<chime::TEMPLATE_OP>, (team, dst, src, n),                                      \
       chime::on_host::reduce(CHIME_COLLECTIVE_REDUCESCATTER, NUMBER, team, dst, src, n))
 
-#define CHIME_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                              \
+// Of types that have no order, too.
+#define CHIME_FIELD_REDUCTION_ROWS(NAME, T, ROW)                                                   \
   CHIME_REDUCTION_ROWS(NAME, T, sum, Sum, CHIME_REDUCE_SUM, ROW)                                   \
-  CHIME_REDUCTION_ROWS(NAME, T, prod, Product, CHIME_REDUCE_PROD, ROW)                             \
+  CHIME_REDUCTION_ROWS(NAME, T, prod, Product, CHIME_REDUCE_PROD, ROW)
+
+#define CHIME_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                              \
+  CHIME_FIELD_REDUCTION_ROWS(NAME, T, ROW)                                                         \
   CHIME_REDUCTION_ROWS(NAME, T, min, Min, CHIME_REDUCE_MIN, ROW)                                   \
   CHIME_REDUCTION_ROWS(NAME, T, max, Max, CHIME_REDUCE_MAX, ROW)
 
@@ -594,9 +598,12 @@
       chime::on_host::reduce_on_stream(CHIME_COLLECTIVE_REDUCESCATTER, NUMBER, team, dst, src, n,  \
                                        stream))
 
-#define CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                       \
+#define CHIME_STREAM_FIELD_REDUCTION_ROWS(NAME, T, ROW)                                            \
   CHIME_STREAM_REDUCTION_ROWS(NAME, T, sum, CHIME_REDUCE_SUM, ROW)                                 \
-  CHIME_STREAM_REDUCTION_ROWS(NAME, T, prod, CHIME_REDUCE_PROD, ROW)                               \
+  CHIME_STREAM_REDUCTION_ROWS(NAME, T, prod, CHIME_REDUCE_PROD, ROW)
+
+#define CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS(NAME, T, ROW)                                       \
+  CHIME_STREAM_FIELD_REDUCTION_ROWS(NAME, T, ROW)                                                  \
   CHIME_STREAM_REDUCTION_ROWS(NAME, T, min, CHIME_REDUCE_MIN, ROW)                                 \
   CHIME_STREAM_REDUCTION_ROWS(NAME, T, max, CHIME_REDUCE_MAX, ROW)
 
@@ -689,5 +696,25 @@
   CHIME_OWN_STREAM_MOVE_MEM_ROWS(ROW)                           \
   CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_STREAM_SCAN_ROWS, ROW) \
   CHIME_FOR_PAIR_TYPES(CHIME_STREAM_MAXLOC_ROWS, ROW)
+
+// Of types that kernels do not have, without stream and on one.
+#define CHIME_FOR_LONG_DOUBLE_COLLECTIVES(ROW)                       \
+  CHIME_FOR_LONG_DOUBLE(CHIME_COLLECTIVE_MOVE_ROWS, ROW)             \
+  CHIME_FOR_LONG_DOUBLE(CHIME_OWN_MOVE_ROWS, ROW)                    \
+  CHIME_FOR_LONG_DOUBLE(CHIME_ARITHMETIC_REDUCTION_ROWS, ROW)        \
+  CHIME_FOR_LONG_DOUBLE(CHIME_SCAN_ROWS, ROW)                        \
+  CHIME_FOR_LONG_DOUBLE(CHIME_STREAM_COLLECTIVE_MOVE_ROWS, ROW)      \
+  CHIME_FOR_LONG_DOUBLE(CHIME_OWN_STREAM_MOVE_ROWS, ROW)             \
+  CHIME_FOR_LONG_DOUBLE(CHIME_STREAM_ARITHMETIC_REDUCTION_ROWS, ROW) \
+  CHIME_FOR_LONG_DOUBLE(CHIME_STREAM_SCAN_ROWS, ROW)
+#define CHIME_FOR_COMPLEX_COLLECTIVES(ROW)                        \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_COLLECTIVE_MOVE_ROWS, ROW)        \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_OWN_MOVE_ROWS, ROW)               \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_FIELD_REDUCTION_ROWS, ROW)        \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_SCAN_ROWS, ROW)                   \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_STREAM_COLLECTIVE_MOVE_ROWS, ROW) \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_OWN_STREAM_MOVE_ROWS, ROW)        \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_STREAM_FIELD_REDUCTION_ROWS, ROW) \
+  CHIME_FOR_COMPLEX_TYPES(CHIME_STREAM_SCAN_ROWS, ROW)
 
 #endif  // CHIME_FAMILIES_H_

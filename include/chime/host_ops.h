@@ -149,7 +149,9 @@ enum {
   CHIME_ELEMENT_UINT = 1,
   CHIME_ELEMENT_FLOAT = 2,     // of 2, 4 or 8 bytes
   CHIME_ELEMENT_BFLOAT16 = 3,  // of 2 bytes
-  CHIME_ELEMENT_DOUBLE2 = 4    // for MAXLOC
+  CHIME_ELEMENT_DOUBLE2 = 4,   // for MAXLOC
+  CHIME_ELEMENT_COMPLEX = 5,   // two floats or doubles: 8 or 16 bytes; for SUM and PROD
+  CHIME_ELEMENT_LONG_DOUBLE = 6
 };
 
 // A collective of a team, by the calling thread.

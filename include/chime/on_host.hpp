@@ -176,10 +176,18 @@ inline int meet_within(std::uint64_t timeout_ns, int kind, chime_team_t team) {
 // 16 bits of another format than half's; device/forms.cuh says of which type.
 template <class T>
 inline constexpr bool kIsBfloat16 = false;
+// std::complex, whose header is large.
+template <class T>
+inline constexpr bool kIsComplex = requires {
+  requires std::is_floating_point_v<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+};
 
 template <class T>
 constexpr int element_of() {
   if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
+  if (kIsComplex<T>) return CHIME_ELEMENT_COMPLEX;
+  if (std::is_same_v<T, long double>) return CHIME_ELEMENT_LONG_DOUBLE;
   if (sizeof(T) == sizeof(double[2])) return CHIME_ELEMENT_DOUBLE2;
   return kIsBfloat16<T> ? CHIME_ELEMENT_BFLOAT16 : CHIME_ELEMENT_FLOAT;
 }

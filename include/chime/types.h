@@ -159,6 +159,13 @@ typedef struct __attribute__((aligned(16))) {
   X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)          \
   X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
 
+// Types that kernels do not have, of OpenSHMEM 1.5's Tables 3 and 12. Used by: collectives of the
+// host and on streams. CHIME_COMPLEX_OF(REAL) is made by chime/complex.h.
+#define CHIME_FOR_LONG_DOUBLE(X, ...) X(longdouble, long double __VA_OPT__(, ) __VA_ARGS__)
+#define CHIME_FOR_COMPLEX_TYPES(X, ...)                           \
+  X(complexf, CHIME_COMPLEX_OF(float) __VA_OPT__(, ) __VA_ARGS__) \
+  X(complexd, CHIME_COMPLEX_OF(double) __VA_OPT__(, ) __VA_ARGS__)
+
 // Pairs {value, location}. Used by: maxloc_reduce.
 #define CHIME_FOR_PAIR_TYPES(X, ...) X(double2, chimex_double2_t __VA_OPT__(, ) __VA_ARGS__)
 

@@ -17,7 +17,7 @@ BEHIND = re.compile(r"chimex?_host_|chimex_status$")
 def declared():
     folders = next(line.split()[1:] for line in views.read_text().splitlines() if line.startswith("user "))
     text = subprocess.run([compiler, "-std=c++20", "-x", "c++", "-E", *(f"-I{folder}" for folder in folders), "-"],
-                          input="#include <chime/chime.h>\n", text=True, capture_output=True, check=True).stdout
+                          input="#include <chime/complex.h>\n", text=True, capture_output=True, check=True).stdout
     return {name for name in re.findall(r"\b(chimex?_[a-z0-9_]+) *\(", text) if not BEHIND.match(name)}
 
 

@@ -75,12 +75,21 @@ struct half {
 
 constexpr half sum_of(half a, half b) { return float{a} + float{b}; }
 
+// As C computes it.
+template <class Real>
+constexpr Real rounded_product(Real a, Real b) {
+  return a * b;
+}
+
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;
   constexpr bfloat16(float value) : bits(detail::bfloat16_bits(value)) {}
   constexpr operator float() const { return detail::bfloat16_value(bits); }
 };
+
+// Whether kernels compute with long double as host code does.
+inline constexpr bool kHasLongDouble = true;
 
 }  // namespace chime::exec
 

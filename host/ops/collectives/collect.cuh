@@ -13,6 +13,8 @@
 #include "chime/device/coll/timed.cuh"
 #include "chime/device/coll/uneven.cuh"
 #include "host/gpu/library_kernel.hpp"
+#include "host/ops/collectives/complex.cuh"
+#include "host/ops/collectives/extended.cuh"
 
 namespace chime::host {
 
@@ -29,19 +31,43 @@ inline unsigned kind_of(const chime_collective_request& request) {
 inline bool is_reduction(const chime_collective_request& request) {
   return request.kind >= CHIME_COLLECTIVE_REDUCE && request.kind <= CHIME_COLLECTIVE_EXSCAN;
 }
+// The last operation that elements have: all before it they have, too.
+inline int last_operation_of(int element, std::size_t bytes) {
+  switch (element) {
+    case CHIME_ELEMENT_INT:
+    case CHIME_ELEMENT_UINT:
+      return bytes <= 8 ? CHIME_REDUCE_XOR : -1;
+    case CHIME_ELEMENT_FLOAT:
+      return bytes >= 2 && bytes <= 8 ? CHIME_REDUCE_MAX : -1;
+    case CHIME_ELEMENT_BFLOAT16:
+      return bytes == 2 ? CHIME_REDUCE_MAX : -1;
+    case CHIME_ELEMENT_COMPLEX:
+      return bytes == 8 || bytes == 16 ? CHIME_REDUCE_PROD : -1;
+    case CHIME_ELEMENT_LONG_DOUBLE:
+      return bytes == sizeof(long double) ? CHIME_REDUCE_MAX : -1;
+    default:
+      return -1;
+  }
+}
 inline bool reduction_exists(const chime_collective_request& request) {
-  if (request.op == CHIME_REDUCE_MAXLOC || request.element == CHIME_ELEMENT_DOUBLE2)
-    return request.op == CHIME_REDUCE_MAXLOC && request.element == CHIME_ELEMENT_DOUBLE2;
-  const bool is_bitwise = request.op >= CHIME_REDUCE_AND;
-  const bool is_integer = request.element <= CHIME_ELEMENT_UINT;
-  return request.op >= CHIME_REDUCE_SUM && request.op <= CHIME_REDUCE_XOR &&
-         (!is_bitwise || is_integer);
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  if (request.element == CHIME_ELEMENT_DOUBLE2)
+    return request.op == CHIME_REDUCE_MAXLOC && bytes == sizeof(chimex_double2_t);
+  return request.op >= CHIME_REDUCE_SUM && request.op <= last_operation_of(request.element, bytes);
 }
 inline bool collective_exists(const chime_collective_request& request) {
   return chime::detail::is_element(static_cast<std::size_t>(request.bytes)) &&
          request.kind >= CHIME_COLLECTIVE_BROADCAST && request.kind <= CHIME_COLLECTIVE_SYNC &&
          (!is_reduction(request) || reduction_exists(request));
 }
+
+// A long double of the host in kernels: where they have none, x86's in integers.
+using LongDouble = std::conditional_t<exec::kHasLongDouble, long double, Extended>;
+
+template <class T>
+inline constexpr bool kIsOrdered = true;
+template <class Real>
+inline constexpr bool kIsOrdered<Complex<Real>> = false;
 
 class CombineAsAsked {
  public:
@@ -61,6 +87,9 @@ class CombineAsAsked {
     if (element_ == CHIME_ELEMENT_DOUBLE2) {
       return chime::detail::CombineBy<MaxLocation, chimex_double2_t>{}(g, dst, bytes, shares);
     }
+    if (element_ == CHIME_ELEMENT_LONG_DOUBLE) return in(LongDouble{});
+    if (element_ == CHIME_ELEMENT_COMPLEX && bytes_ == 8) return in(Complex<float>{});
+    if (element_ == CHIME_ELEMENT_COMPLEX) return in(Complex<double>{});
     if (element_ == CHIME_ELEMENT_BFLOAT16) return in(exec::bfloat16{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 2) return in(exec::half{});
     if (element_ == CHIME_ELEMENT_FLOAT && bytes_ == 4) return in(float{});
@@ -82,8 +111,10 @@ class CombineAsAsked {
     const auto by = [&]<class Op>(Op) { chime::detail::CombineBy<Op, T>{}(g, dst, bytes, shares); };
     if (op_ == CHIME_REDUCE_SUM) return by(Sum{});
     if (op_ == CHIME_REDUCE_PROD) return by(Product{});
-    if (op_ == CHIME_REDUCE_MIN) return by(Min{});
-    if (op_ == CHIME_REDUCE_MAX) return by(Max{});
+    if constexpr (kIsOrdered<T>) {
+      if (op_ == CHIME_REDUCE_MIN) return by(Min{});
+      if (op_ == CHIME_REDUCE_MAX) return by(Max{});
+    }
     if constexpr (std::is_integral_v<T>) {
       if (op_ == CHIME_REDUCE_AND) return by(And{});
       if (op_ == CHIME_REDUCE_OR) return by(Or{});

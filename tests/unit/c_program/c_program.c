@@ -1,5 +1,6 @@
 /* chime.h is a C header: this program is C11 and uses the host API as C users do. */
 #include <chime/chime.h>
+#include <chime/complex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,28 @@ static void check_nvshmem_words(void) {
         "the order of the states");
 }
 
+/* Types that C has and kernels have not. PE i brings 2^60 + 1 + i, and 1 + i in the imaginary part.
+ */
+static void check_sums(int me, int n) {
+  long double* number = chime_malloc(2 * sizeof *number);
+  double _Complex* pair = chime_malloc(2 * sizeof *pair);
+  const long double large = 1152921504606846976.0L;
+  double* parts = (double*)pair;
+  number[0] = large + 1 + me;
+  parts[0] = me;
+  parts[1] = 1 + me;
+  chime_barrier_all();
+  check(chime_longdouble_sum_reduce(CHIME_TEAM_WORLD, number + 1, number, 1) == CHIMEX_OK,
+        "a sum of long doubles");
+  check(number[1] == n * large + n * (n + 1) / 2, "which no double holds");
+  check(chime_complexd_sum_reduce(CHIME_TEAM_WORLD, pair + 1, pair, 1) == CHIMEX_OK,
+        "a sum of complex numbers");
+  check(parts[2] == n * (n - 1) / 2 && parts[3] == n * (n + 1) / 2, "and both its parts");
+  chime_barrier_all();
+  chime_free(pair);
+  chime_free(number);
+}
+
 int main(void) {
   check_nvshmem_words();
   check(chimex_init_status() == CHIME_STATUS_NOT_INITIALIZED, "status before init");
@@ -44,6 +67,7 @@ int main(void) {
   long* words = chime_calloc(n, sizeof *words);
   check(words != NULL && words[0] == 0, "calloc");
   chime_free(words);
+  check_sums(me, n);
   long local[4] = {0};
   check(chimex_buffer_register(local, sizeof local) == CHIMEX_OK, "register");
   check(chimex_buffer_unregister(local) == CHIMEX_OK, "unregister");

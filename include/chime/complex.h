@@ -1,6 +1,6 @@
 // Collectives of complex numbers, by the host and on streams: the rows complexf and complexd of
 // types.h, which OpenSHMEM has. Contracts: chime_device.cuh, "Collectives". Apart from chime.h,
-// because C++'s <complex> takes as long to compile as many programs.
+// because C++'s <complex> is large.
 //
 // The elements are float _Complex and double _Complex in C, std::complex in C++.
 #ifndef CHIME_COMPLEX_H_

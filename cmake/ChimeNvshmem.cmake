@@ -1,10 +1,11 @@
 # <libdir>/nvshmem-compat: the prefix of an NVSHMEM, for builds that name one (NVSHMEM_HOME, find_package(NVSHMEM)). It is Chime by
 # NVSHMEM's names of files. Only a build that names it finds it, so that it hides no NVSHMEM.
+include(${CMAKE_CURRENT_LIST_DIR}/ChimeSoversion.cmake)
 set(nvshmem_prefix ${CMAKE_INSTALL_LIBDIR}/nvshmem-compat)
 set(nvshmem_full_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/nvshmem-compat)
 
 # Links into Chime's prefix, relative, since it may be moved: headers, and the library by each name that is linked or looked for.
-# libchime.so.0 lies beside them for a program whose rpath or LD_LIBRARY_PATH has no other folder.
+# libchime.so.<soversion> lies beside them for a program whose rpath or LD_LIBRARY_PATH has no other folder.
 set(nvshmem_links "")
 function(chime_nvshmem_link name target)
   cmake_path(GET name PARENT_PATH folder)
@@ -20,7 +21,7 @@ foreach(header ${nvshmem_headers})
   chime_nvshmem_link(include/${header} ${CMAKE_INSTALL_FULL_INCLUDEDIR}/compat/${header})
 endforeach()
 # libnvshmem.a had both halves once: linkers look at what a file is, not at its name.
-foreach(name libnvshmem_host.so libnvshmem_host.so.3 libnvshmem.so libnvshmem.a libchime.so.${PROJECT_VERSION_MAJOR})
+foreach(name libnvshmem_host.so libnvshmem_host.so.3 libnvshmem.so libnvshmem.a libchime.so.${CHIME_SOVERSION})
   chime_nvshmem_link(lib/${name} ${CMAKE_INSTALL_FULL_LIBDIR}/libchime.so)
 endforeach()
 install(CODE "

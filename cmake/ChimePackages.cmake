@@ -1,4 +1,4 @@
-# Debian packages, by `cpack -G DEB` in the build folder: libchime, libchime-mpi, libchime-dev and chime-tools, which are the components of the install
+# Debian packages, by `cpack -G DEB` in the build folder: libchime<soversion>, libchime-mpi, libchime-dev and chime-tools, which are the components of the install
 # rules. All that Chime can have must be in them, or CHIME_PACKAGES_LACK says what is left out:
 #
 #   cmake --preset softgpu && cmake --build build/softgpu --target installed && cd build/softgpu && cpack -G DEB
@@ -17,44 +17,47 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL libchime libchime-dev chime-tools)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-# Packages of programs depend on the very release that they were built with: libchime.so.0 is the name of all before 1.0, and each minor one may change
-# the binary interface.
+# Packages of programs depend on the library's package, which is called after the library, as Debian does it, at the release that they were built with
+# or a later one of the same binary interface.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(library_package libchime${CHIME_SOVERSION})
 # Names of libraries in Depends are found by dpkg-shlibdeps, and those of Chime's own in the build. Those that are opened at run time are recommended.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/host)
-set(same_release "libchime (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(same_release "${library_package} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 
-# chime_package(<component> <section> <description> [<field>=<value>...])
-function(chime_package component section description)
+# chime_package(<component> <package> <section> <description> [<field>=<value>...])
+function(chime_package component package section description)
   string(TOUPPER ${component} name)
   set(CPACK_DEBIAN_${name}_DESCRIPTION "${description}" PARENT_SCOPE)
-  set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${component} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package} PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_PACKAGE_SECTION ${section} PARENT_SCOPE)
   foreach(field ${ARGN})
     string(REGEX MATCH "^([A-Z]+)=(.*)$" field "${field}")
     set(CPACK_DEBIAN_${name}_PACKAGE_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}" PARENT_SCOPE)
   endforeach()
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component} RENAME copyright COMPONENT ${component})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} RENAME copyright COMPONENT ${component})
 endfunction()
 
-chime_package(libchime libs "GPU-initiated PGAS runtime: library
+# Two of different interfaces would both have libsoftnic.so and libsoftgpu.so: one at a time.
+chime_package(libchime ${library_package} libs "GPU-initiated PGAS runtime: library
  Kernels put, get, signal and do atomics on other processes' memory. With the
  emulated NIC, and the emulated GPU where it is built."
+  "PROVIDES=libchime" "CONFLICTS=libchime" "REPLACES=libchime"
   "RECOMMENDS=libibverbs1, ibverbs-providers, libfabric1, libpmix2, libhwloc15" "SUGGESTS=libchime-dev, libchime-mpi")
-chime_package(libchime-dev libdevel "GPU-initiated PGAS runtime: headers, CMake package, pkg-config
+chime_package(libchime-dev libchime-dev libdevel "GPU-initiated PGAS runtime: headers, CMake package, pkg-config
  Also NVSHMEM's names of files, below nvshmem-compat." "DEPENDS=${same_release}" "RECOMMENDS=g++, cmake, pkg-config")
 set(compiler "")
 if(CHIME_SOFTGPU)  # chime-cc
   set(compiler ", clang-19")
 endif()
-chime_package(chime-tools utils "GPU-initiated PGAS runtime: chime-run, chime-info, chime-doctor and others
+chime_package(chime-tools chime-tools utils "GPU-initiated PGAS runtime: chime-run, chime-info, chime-doctor and others
  They start jobs, explain paths, and look for what is wrong with a machine."
   "DEPENDS=${same_release}" "RECOMMENDS=libchime-dev, openssh-client${compiler}")
 if(TARGET chime_mpi)
   list(APPEND CPACK_COMPONENTS_ALL libchime-mpi)
-  chime_package(libchime-mpi libs "GPU-initiated PGAS runtime: plug-in for MPI communicators" "DEPENDS=${same_release}")
+  chime_package(libchime-mpi libchime-mpi libs "GPU-initiated PGAS runtime: plug-in for MPI communicators" "DEPENDS=${same_release}")
 endif()
 
 # What this build lacks. cpack refuses to leave it out unasked.

@@ -6,7 +6,7 @@ install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN
 install(TARGETS chime_python LIBRARY DESTINATION chime ${python_component})
 
 # A wheel holds no links: of the library's names it has the one that programs load.
-set(loaded_name lib/libchime.so.${PROJECT_VERSION_MAJOR})
+set(loaded_name lib/libchime.so.${CHIME_SOVERSION})
 install(TARGETS chime LIBRARY DESTINATION chime/lib NAMELINK_SKIP ${python_component})
 install(CODE "set(package \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/chime\")
   file(RENAME \"\${package}/lib/$<TARGET_FILE_NAME:chime>\" \"\${package}/${loaded_name}\")" ${python_component})

@@ -1,9 +1,9 @@
 #!/bin/bash
-# install_test.sh find_package|pkg_config <build folder> <scratch folder> <C++ compiler> <C compiler>
+# install_test.sh find_package|pkg_config <build folder> <scratch folder> <C++ compiler> <C compiler> <version>
 #
 # Installs the build to a prefix, builds the consumer in the named way, runs its C++ program alone and as two PEs, and its C program.
 set -eu
-way=$1 build=$2 scratch=$3 cxx=$4 cc=$5
+way=$1 build=$2 scratch=$3 cxx=$4 cc=$5 version=$6
 consumer=$(cd "$(dirname "$0")" && pwd)/consumer
 . "$(dirname "$0")/prefix.sh"
 prefix=$(installed_and_moved "$build" "$scratch")
@@ -30,6 +30,9 @@ from_pkg_config() {
 }
 
 "from_$way"
+library=libchime.so.$(soversion_of "$version")
+has_soname "$(find "$prefix" -name libchime.so)" "$library" || exit 1
+readelf -d "$scratch/out/consumer_cxx" | grep -qF "[$library]" || { echo "the consumer does not need $library:"; readelf -d "$scratch/out/consumer_cxx"; exit 1; }
 # The programs must use the installed library, not the one in the build folder.
 ldd "$scratch/out/consumer_cxx" | grep -F libchime | grep -F "$prefix" ||
   { echo "the consumer does not load libchime from $prefix:"; ldd "$scratch/out/consumer_cxx"; exit 1; }

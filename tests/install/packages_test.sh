@@ -8,6 +8,7 @@ build=$1 scratch=$2 version=$3 cxx=$4 cc=$5
 shift 5
 lacks=$*
 consumer=$(cd "$(dirname "$0")" && pwd)/consumer
+. "$(dirname "$0")/prefix.sh"
 for tool in cpack dpkg-deb dpkg-shlibdeps; do
   command -v $tool >/dev/null || { echo "skipped: $tool is not installed (Debian: cmake, dpkg-dev)"; exit 77; }
 done
@@ -22,7 +23,8 @@ fi
 
 cpack -G DEB -B "$scratch/made" -D CHIME_PACKAGES_LACK="${lacks// /;}" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >"$scratch/cpack.log" 2>&1 ||
   { cat "$scratch/cpack.log"; exit 1; }
-wanted="chime-tools libchime libchime-dev"
+library=libchime$(soversion_of "$version")
+wanted="chime-tools $library libchime-dev"
 [[ " $lacks " == *" mpi "* ]] || wanted+=" libchime-mpi"
 for package in $wanted; do
   file=("$scratch/made/${package}_$version"-1_*.deb)
@@ -35,21 +37,22 @@ made=$(find "$scratch/made" -maxdepth 1 -name '*.deb' | wc -l)
 field() { dpkg-deb -f "$scratch/made/$1_$version"-1_*.deb "$2"; }
 # expect <package> <field> <part of it>
 expect() { [[ $(field "$1" "$2") == *$3* ]] || { echo "$1: $2 is '$(field "$1" "$2")', without '$3'"; exit 1; }; }
-expect libchime Depends libstdc++6
-expect libchime Recommends libfabric1
-expect libchime-dev Depends "libchime (= $version-1)"
-expect chime-tools Depends "libchime (= $version-1)"
+expect "$library" Depends libstdc++6
+expect "$library" Recommends libfabric1
+for one in Provides Conflicts Replaces; do expect "$library" $one libchime; done
+expect libchime-dev Depends "$library (= $version-1)"
+expect chime-tools Depends "$library (= $version-1)"
 # synopsis <package> <words>: the first line of its description, which lists of packages show.
 synopsis() { [[ $(field "$1" Description | head -1) == "GPU-initiated PGAS runtime: $2" ]] || { echo "$1: the synopsis is '$(field "$1" Description)'"; exit 1; }; }
-synopsis libchime library
+synopsis "$library" library
 synopsis libchime-dev "headers, CMake package, pkg-config"
 synopsis chime-tools "chime-run, chime-info, chime-doctor and others"
 [[ $wanted != *-mpi* ]] || synopsis libchime-mpi "plug-in for MPI communicators"
 [ ! -e "$scratch/root/usr/bin/chime-cc" ] || expect chime-tools Recommends clang-19
-[[ $(field libchime Depends) != *mpi* ]] || { echo "libchime depends on an MPI: $(field libchime Depends)"; exit 1; }
+[[ $(field "$library" Depends) != *mpi* ]] || { echo "$library depends on an MPI: $(field "$library" Depends)"; exit 1; }
 [[ $wanted != *-mpi* ]] || expect libchime-mpi Depends mpi
-dpkg-deb --ctrl-tarfile "$scratch/made/libchime_$version"-1_*.deb | tar -xO ./shlibs | grep -F "libchime 0 libchime (= $version" ||
-  { echo "libchime has no shlibs file"; exit 1; }
+dpkg-deb --ctrl-tarfile "$scratch/made/${library}_$version"-1_*.deb | tar -xO ./shlibs >"$scratch/shlibs"
+grep -xF "libchime ${library#libchime} $library (>= $version-1)" "$scratch/shlibs" || { echo "shlibs of $library: $(cat "$scratch/shlibs")"; exit 1; }
 for package in $wanted; do
   [ -s "$scratch/root/usr/share/doc/$package/copyright" ] || { echo "$package has no license"; exit 1; }
   ! dpkg-deb -c "$scratch/made/${package}_$version"-1_*.deb | grep -vE ' (\./$|\./usr/)' || { echo "$package has files outside of /usr"; exit 1; }

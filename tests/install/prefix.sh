@@ -7,6 +7,21 @@ installed_and_moved() {
   echo "$2/prefix"
 }
 
+# soversion_of <version>: the number in the library's name.
+soversion_of() {
+  case $1 in
+    0.*) cut -d. -f1,2 <<<"$1" ;;
+    *) cut -d. -f1 <<<"$1" ;;
+  esac
+}
+
+# has_soname <library> <name>: the name that programs keep of it and the linker looks for.
+has_soname() {
+  local name
+  name=$(readelf -d "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+  [ "$name" = "$2" ] || { echo "the soname of $1 is '$name', not $2"; return 1; }
+}
+
 # The folder of the prefix's chime.pc, for PKG_CONFIG_PATH; ends the test where there is no pkg-config.
 folder_of_pc() {
   command -v pkg-config >/dev/null || { echo "skipped: no pkg-config on this machine" >&2; return 77; }

@@ -1,4 +1,4 @@
-"""job_test.py <chime-doctor> <chime-run> [<mpirun>]: what chime-doctor --job says of jobs on one host whose PEs really differ. Several hosts:
+"""job_test.py <chime-doctor> <libchime's soname> <chime-run> [<mpirun>]: what chime-doctor --job says of jobs on one host whose PEs really differ. Several hosts:
 tests/multi_host/doctor_test.py."""
 
 import json
@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-DOCTOR, CHIME_RUN, *MPIRUN = sys.argv[1:]
+DOCTOR, SONAME, CHIME_RUN, *MPIRUN = sys.argv[1:]
 PATIENCE_S = 120  # for a job that takes a second on an idle machine
 WAIT = ["--wait", "60"]  # for PEs, on a machine that does more
 BECAUSE = 'if [ "$CHIME_RUN_PE" = 1 ]; then %s; fi; exec "$0" "$@"'  # PE 1 alone does so
@@ -46,12 +46,12 @@ class Job(unittest.TestCase):
 
     def test_another_version_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "libchime.so.0.0.9").write_text("")
-            (pathlib.Path(folder) / "libchime.so.0").symlink_to("libchime.so.0.0.9")
+            (pathlib.Path(folder) / f"{SONAME}.99").write_text("")
+            (pathlib.Path(folder) / SONAME).symlink_to(f"{SONAME}.99")
             fault = BECAUSE % f"export LD_LIBRARY_PATH={folder}"
             job = run(CHIME_RUN, "-n", "2", "--no-prefix", "sh", "-c", fault, DOCTOR, "--job", *WAIT)
         one = r"\(interface \d+\) on \S+"
-        self.assertRegex(job.stdout, rf"wrong +Chime: \d+\.\d+\.\d+ {one} \(PE 0\), 0\.0\.9 {one} \(PE 1\)\n +mend: ")
+        self.assertRegex(job.stdout, rf"wrong +Chime: \d+\.\d+\.\d+ {one} \(PE 0\), [\d.]+\.99 {one} \(PE 1\)\n +mend: ")
         self.assertEqual(job.returncode, 1)
 
     def test_other_limits_are_named(self):

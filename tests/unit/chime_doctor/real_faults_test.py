@@ -1,6 +1,5 @@
-"""real_faults_test.py <chime-doctor> <C compiler> [<softnic-run> <its sysfs>]: faults that can be made on any machine, made for real. Each adds to the
-machine's own report exactly the lines that it says. Those that
-need privileges are left out where these are missing, and listed."""
+"""real_faults_test.py <chime-doctor> <soname> <C compiler> [<softnic-run> <its sysfs>]: faults that can be made on any machine, made for
+real. Each adds to the machine's own report exactly the lines that it says. Those that need privileges are left out where these are missing, and listed."""
 
 import json
 import os
@@ -12,7 +11,7 @@ import sys
 import tempfile
 import time
 
-DOCTOR, COMPILER, *SOFTNIC = sys.argv[1:]
+DOCTOR, SONAME, COMPILER, *SOFTNIC = sys.argv[1:]
 # Whether a library hangs is no question of how busy the machine is. The hanging one takes twice as long.
 PATIENCE = ["--patience", "30"]
 
@@ -98,8 +97,8 @@ def libraries(healthy, folder):
     expect("a broken libhwloc", {**healthy, ("warning", "PMIx"): ""}, after, ("warning", "hwloc"))
     older = folder / "older"
     older.mkdir()
-    (older / "libchime.so.0.0.9").write_text("")
-    (older / "libchime.so.0").symlink_to("libchime.so.0.0.9")
+    (older / f"{SONAME}.99").write_text("")
+    (older / SONAME).symlink_to(f"{SONAME}.99")
     expect("another version", healthy, lines_of(with_doctor(), LD_LIBRARY_PATH=str(older)), ("wrong", "Chime"))
 
 

@@ -5,7 +5,7 @@
   /path = N AT=HEX...  a file of N zero bytes, with these at that offset
   - /path              nothing is there any more
   answers NAME: JSON   what no file tells (tools/chime-doctor/probes/recorded.cpp)
-  let NAME = text      $NAME further down
+  let NAME = text      $NAME further down; $soname is the library's
 """
 
 import json
@@ -36,8 +36,8 @@ def faults_in(path):
 
 
 class Tree:
-    def __init__(self, folder):
-        self.folder, self.names, self.answers = pathlib.Path(folder), {}, {}
+    def __init__(self, folder, **names):
+        self.folder, self.names, self.answers = pathlib.Path(folder), names, {}
 
     def place(self, path):
         return self.folder / path.lstrip("/")

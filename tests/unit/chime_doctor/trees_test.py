@@ -1,4 +1,4 @@
-"""trees_test.py <chime-doctor> <folder of trees>: each fault changes exactly the lines of the report that it says, and each line that can stand in
+"""trees_test.py <chime-doctor> <folder of trees> <libchime's soname>: each fault changes exactly the lines of the report that it says, and each line that can stand in
 the healthy report is seen failing by some fault."""
 
 import json
@@ -14,9 +14,9 @@ MOST_SECONDS = 20  # for one run, on a machine that does more
 QUICK = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of small files: 1 s in memory, 15 s on a disk
 
 
-def report_of(doctor, lines):
+def report_of(doctor, soname, lines):
     with tempfile.TemporaryDirectory(prefix="chime-doctor-", dir=QUICK) as folder:
-        tree = trees.Tree(folder)
+        tree = trees.Tree(folder, soname=soname)
         for some in lines:
             tree.put(some)
         run = subprocess.run([doctor, "--root", folder, "--json"], capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
@@ -48,16 +48,16 @@ def problems_of(fault, findings):
 
 
 def main():
-    doctor, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    doctor, folder, soname = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     healthy = (folder / "healthy").read_text().splitlines()
-    findings = report_of(doctor, [healthy])
+    findings = report_of(doctor, soname, [healthy])
     problems = [f"healthy: {finding}" for finding in findings if finding["level"] != "ok"]
     faults = [fault for name in sorted(folder.iterdir()) if name.name != "healthy" for fault in trees.faults_in(name)]
     seen_failing = set()
     for fault in faults:
         if not fault.source:
             problems.append(f"{fault.name}: has no source")
-        problems += [f"{fault.name}: {text}" for text in problems_of(fault, report_of(doctor, [healthy, fault.lines]))]
+        problems += [f"{fault.name}: {text}" for text in problems_of(fault, report_of(doctor, soname, [healthy, fault.lines]))]
         seen_failing |= {name.split(" of ")[0] for _, name, _ in fault.expected}
     never = {finding["what"] for finding in findings} - seen_failing - {"other hosts"}
     problems += [f"no fault makes this line fail: {what}" for what in sorted(never)]

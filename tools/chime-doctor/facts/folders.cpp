@@ -6,8 +6,6 @@
 namespace chime::doctor {
 namespace {
 
-constexpr char kSoname[] = "libchime.so.0";
-
 // Those that are whole paths.
 std::vector<std::string> folders_in(const Environment& environment, const std::string& variable,
                                     const std::string& otherwise) {
@@ -29,8 +27,8 @@ bool is_in_path(const std::string& program, const Root& root, const Environment&
 
 std::optional<FoundLibrary> library_by_path(const Root& root, const Environment& environment) {
   for (const std::string& folder : folders_in(environment, "LD_LIBRARY_PATH", "")) {
-    const std::string file = root.name_behind(folder + "/" + kSoname);
-    if (file.empty() || file == kSoname) continue;
+    const std::string file = root.name_behind(folder + "/" CHIME_SONAME);
+    if (file.empty() || file == CHIME_SONAME) continue;
     const std::string prefix = "libchime.so.";
     return FoundLibrary{file.starts_with(prefix) ? file.substr(prefix.size()) : file, folder};
   }

@@ -16,12 +16,13 @@ endif()
 
 # chime.kernel compiles with these.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION chime/include ${python_component} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/chime/nvrtc DESTINATION chime/include/chime ${python_component})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/ DESTINATION chime/include/chime/device ${python_component} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 set(cuda null)
 if(CHIME_CUDA)
   set(cuda "\"nvcc\"")
 endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "{\"include\": [\"include\"], \"library\": \"${loaded_name}\", \"cuda\": ${cuda}}\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "{\"include\": [\"include\"], \"library\": \"${loaded_name}\", \"cuda\": ${cuda}, \"gpu\": ${gpu}}\n")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json DESTINATION chime RENAME kernel_paths.json ${python_component})
 
 set(python_tools chime-run chime-info chime-doctor)

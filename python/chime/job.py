@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _blocks: weakref.WeakSet[_Block] = weakref.WeakSet()  # allocations that live; finalize ends them
 _device = "cpu"
+_generation = 0
 
 
 class Job:
@@ -58,7 +59,7 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
     Raises InvalidError for arguments and settings that do not fit or a process that is a PE, MismatchError if PEs disagree, TimeoutError if a PE does
     not come, UnreachableError if no path leads to one.
     """
-    global _device
+    global _device, _generation
     if is_initialized():
         raise InvalidError("this process is a PE already: call chime.finalize() first")
     wanted: Dict[str, str] = {name: str(value) for name, value in (settings or {}).items()}
@@ -82,6 +83,7 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
     # `auto` is what the program is compiled for, and Python programs have no kernels when they start.
     is_gpu = wanted.get("CHIME_DEVICE", os.environ.get("CHIME_DEVICE", "auto")) == "cuda"
     _device = "cuda" if is_gpu else "cpu"
+    _generation += 1
     return Job()
 
 
@@ -106,6 +108,11 @@ def unique_id() -> bytes:
 def device() -> str:
     """Where symmetric memory lies: "cpu" or "cuda". Raises nothing."""
     return _device
+
+
+def generation() -> int:
+    """How many jobs this process has joined. Raises nothing."""
+    return _generation
 
 
 def is_initialized() -> bool:

@@ -1,13 +1,13 @@
 // What chime.kernel compiles behind a kernel's text: a description of the kernel's parameters, and
-// a function that launches it. Both are for kernel.py alone, which has the same struct.
+// a function that launches it. Both are for kernels.py alone, which has the same struct.
 #pragma once
 
 #include <chime/chime.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <kernel_parameters.hpp>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace chime_python {
@@ -22,38 +22,18 @@ struct Request {
   std::size_t room;   // bytes at `why`
 };
 
-// A type as numpy says it: kind and bytes; v0 is void, and x what is neither number nor pointer.
-template <class T>
-std::string kind() {
-  if constexpr (std::is_void_v<T>)
-    return "v0";
-  else if constexpr (std::is_enum_v<T>)
-    return kind<std::underlying_type_t<T>>();
-  else
-    return (std::is_same_v<T, bool>       ? "b"
-            : std::is_floating_point_v<T> ? "f"
-            : std::is_signed_v<T>         ? "i"
-            : std::is_unsigned_v<T>       ? "u"
-                                          : "x") +
-           std::to_string(sizeof(T));
-}
-
-// The text for a parameter: `f4`; for a pointer, `*f4` or `*f4 const`.
-template <class P>
-std::string parameter() {
-  if constexpr (std::is_pointer_v<P>) {
-    using Pointed = std::remove_pointer_t<P>;
-    return "*" + (std::is_pointer_v<Pointed> ? "u8" : kind<std::remove_cv_t<Pointed>>()) +
-           (std::is_const_v<Pointed> ? " const" : "");
-  } else {
-    return kind<std::remove_cv_t<P>>();
-  }
-}
-
+// `f4`; for a pointer, `*f4` or `*f4 const`; a comma behind each.
 template <class... P>
-const char* parameters(void (*)(P...)) {
-  static const std::string all = ((parameter<P>() + ",") + ... + "");
-  return all.c_str();
+const char* parameters(void (*kernel)(P...)) {
+  static const std::string text = [=] {
+    std::string all;
+    for (const Parameter& one : parameters_of(kernel).all)
+      if (one.kind != 0)
+        all += (one.is_pointer ? "*" : "") + std::string(1, one.kind) + std::to_string(one.bytes) +
+               (one.is_const ? " const," : ",");
+    return all;
+  }();
+  return text.c_str();
 }
 
 template <class... P>

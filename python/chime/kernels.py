@@ -13,15 +13,16 @@ import re
 import shutil
 import subprocess
 import tempfile
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _chime, errors, job
+from . import _chime, cuda_module, errors, job, nvrtc
 from .array import Array, local, native
 from .errors import CompileError, InvalidError, NotInitializedError, SystemRefusedError, UnsupportedError
 from .stream import Stream
 
+_NVRTC = "nvrtc"
 _HERE = pathlib.Path(__file__).absolute().parent  # of the link in a build folder
 _ROOM = 1024  # bytes of a failure's reason
 
@@ -44,6 +45,31 @@ class _Request(ctypes.Structure):
 # ---- Compiling ----------------------------------------------------------------------------------
 
 
+def _build() -> Dict[str, Any]:
+    """What Chime's build has written: folders of headers, the library, the compiler for a GPU, and what the GPU is."""
+    build: Dict[str, Any] = json.loads((_HERE / "kernel_paths.json").read_text())
+    return build
+
+
+def _include(build: Dict[str, Any]) -> List[str]:
+    return [str(_HERE / folder) for folder in (*build["include"], ".")]
+
+
+def _wants_nvrtc(compiler: Optional[str]) -> bool:
+    """Whether NVRTC compiles: it is named, or nvcc is not there for a GPU of NVIDIA's."""
+    if compiler is not None and compiler != _NVRTC and not pathlib.Path(compiler).name.startswith("libnvrtc"):
+        return False
+    build = _build()
+    if compiler is None:
+        return job.device() == "cuda" and build["gpu"] == "cuda" and not shutil.which(build["cuda"])
+    if job.device() != "cuda":
+        raise UnsupportedError("NVRTC compiles for GPUs, and this PE runs on the CPU device: leave compiler= out, or set CHIME_DEVICE=cuda")
+    if build["gpu"] != "cuda":
+        raise UnsupportedError("this Chime's GPU is the softgpu, which runs what chime-cc compiles: CUDA's licence forbids to translate NVRTC's output. "
+                               "Leave compiler= out")
+    return True
+
+
 def _host_compiler() -> str:
     for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
         if shutil.which(name):
@@ -53,8 +79,8 @@ def _host_compiler() -> str:
 
 def _command(compiler: Optional[str], flags: Sequence[str]) -> Tuple[List[str], str]:
     """The compiler with its options, and the ending of its sources."""
-    build = json.loads((_HERE / "kernel_paths.json").read_text())
-    include = [f"-I{_HERE / folder}" for folder in (*build["include"], ".")]
+    build = _build()
+    include = [f"-I{folder}" for folder in _include(build)]
     library = _HERE / build["library"]
     linked = [f"-L{library.parent}", f"-l:{library.name}"]
     if job.device() == "cpu":
@@ -83,39 +109,68 @@ def _cache() -> pathlib.Path:
     return folder
 
 
-def _key(text: str, command: Sequence[str]) -> str:
-    """Changes with all that the result depends on: also the compiler's version, and this library, which is built with its headers."""
+def _version_of(compiler: str) -> str:
     try:
-        version = subprocess.run([command[0], "--version"], capture_output=True, text=True).stdout
+        return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     except OSError as error:
-        raise UnsupportedError(f"the compiler {command[0]} does not start: {error.strerror}; install it, or name another by compiler=") from None
-    library = os.stat(_HERE / json.loads((_HERE / "kernel_paths.json").read_text())["library"])
-    header = (_HERE / "kernel_launch.hpp").read_text()
-    parts = (text, header, *command, version, _chime.version, str(library.st_mtime_ns), str(library.st_size))
+        raise UnsupportedError(f"the compiler {compiler} does not start: {error.strerror}; install it, or name another by compiler=") from None
+
+
+def _key(text: str, command: Sequence[str], version: str) -> str:
+    """Changes with all that the result depends on: also the compiler's version, and this library, which is built with its headers."""
+    library = os.stat(_HERE / _build()["library"])
+    headers = [(_HERE / header).read_text() for header in ("kernel_launch.hpp", "kernel_parameters.hpp")]
+    parts = (text, *headers, *command, version, _chime.version, str(library.st_mtime_ns), str(library.st_size))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _compile(text: str, name: str, command: Sequence[str], ending: str) -> pathlib.Path:
-    """The library with this kernel: from the cache, or compiled by the one of several PEs that comes first."""
-    stem = _cache() / _key(text, command)
-    library, lock = stem.with_suffix(".so"), stem.with_suffix(".lock")
-    if library.exists():
-        return library
+def _kept(key: str, suffix: str, make: Callable[[pathlib.Path], pathlib.Path]) -> pathlib.Path:
+    """The compiler's result: from the cache, or made in a scratch folder by the one of several PEs that comes first."""
+    stem = _cache() / key
+    result, lock = stem.with_suffix(suffix), stem.with_suffix(".lock")
+    if result.exists():
+        return result
     try:
         with lock.open("w") as held, tempfile.TemporaryDirectory(dir=stem.parent) as scratch:
             fcntl.flock(held, fcntl.LOCK_EX)
-            if not library.exists():
-                source, made = pathlib.Path(scratch, "kernel" + ending), pathlib.Path(scratch, "kernel.so")
-                source.write_text(text)
-                # The libraries stand behind what needs them.
-                done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
-                if done.returncode != 0:
-                    raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
-                made.replace(library)
+            if not result.exists():
+                make(pathlib.Path(scratch)).replace(result)
             lock.unlink(missing_ok=True)
     except OSError as error:
         raise SystemRefusedError(f"the compiled kernel cannot be kept in {stem.parent}: {error}. XDG_CACHE_HOME names another place") from None
-    return library
+    return result
+
+
+def _compile(text: str, name: str, command: Sequence[str], ending: str) -> pathlib.Path:
+    """The library with this kernel."""
+
+    def make(scratch: pathlib.Path) -> pathlib.Path:
+        source, made = scratch / ("kernel" + ending), scratch / "kernel.so"
+        source.write_text(text)
+        # The libraries stand behind what needs them.
+        done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
+        return made
+
+    return _kept(_key(text, command, _version_of(command[0])), ".so", make)
+
+
+def _compile_by_nvrtc(source: str, name: str, architecture: str, flags: Sequence[str], library: Optional[str] = None) -> nvrtc.Compiled:
+    """The PTX of this kernel. No GPU takes part."""
+    build = _build()
+    compiler = nvrtc.Nvrtc(library, build["cuda"])
+    text = (f'#include <chime/chime.h>\n#line 1 "{name}"\n{source}\n#line 1 "chime.kernel"\n#include <kernel_parameters.hpp>\n'
+            f"CHIME_PYTHON_PARAMETERS({name})\n")
+    options = compiler.options(_include(build), architecture, flags)
+
+    def make(scratch: pathlib.Path) -> pathlib.Path:
+        made = scratch / "kernel.json"
+        made.write_text(json.dumps(compiler.compile(text, name, options)._asdict()))
+        return made
+
+    result = _kept(_key(text, [str(compiler.file), *options], str(compiler.version)), ".json", make)
+    return nvrtc.Compiled(**json.loads(result.read_text()))
 
 
 # ---- Arguments ----------------------------------------------------------------------------------
@@ -168,13 +223,29 @@ def _three(extent: Union[int, Sequence[int]], what: str) -> Tuple[int, int, int]
 # ---- Kernels ------------------------------------------------------------------------------------
 
 
+class _Library:
+    """A kernel that a compiler has made a library of, with what launches it (kernel_launch.hpp)."""
+
+    def __init__(self, name: str, file: pathlib.Path) -> None:
+        self.name, self.file, self._library = name, file, ctypes.CDLL(str(file))
+        self._library.chime_python_parameters.restype = ctypes.c_char_p
+        self.parameters: List[str] = self._library.chime_python_parameters().decode().split(",")[:-1]
+
+    def launch(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int, stream: Optional[int], is_collective: bool, arguments: Any) -> None:
+        why = ctypes.create_string_buffer(_ROOM)
+        request = _Request((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block), shared_bytes, stream, is_collective, arguments,
+                           ctypes.cast(why, ctypes.c_char_p), _ROOM)
+        status = self._library.chime_python_launch(ctypes.byref(request))
+        if status != 0:
+            raise errors.error(status, -1, f"the kernel {self.name}: {why.value.decode(errors='replace')}")
+
+
 class Kernel:
     """A compiled kernel, made by kernel(). kernel[grid, block](arguments...) launches it; kernel[grid, block, shared_bytes] with dynamic shared memory."""
 
-    def __init__(self, name: str, library: pathlib.Path) -> None:
-        self._name, self._library = name, ctypes.CDLL(str(library))
-        self._library.chime_python_parameters.restype = ctypes.c_char_p
-        self._parameters: List[str] = self._library.chime_python_parameters().decode().split(",")[:-1]
+    def __init__(self, name: str, code: Union[_Library, cuda_module.Module]) -> None:
+        self._name, self._code = name, code
+        self._parameters = code.parameters
 
     @property
     def name(self) -> str:
@@ -217,13 +288,9 @@ class Launch:
         if not job.is_initialized():
             raise NotInitializedError("this process is no PE: call chime.init() first")
         held, values = self._converted(arguments)
-        why = ctypes.create_string_buffer(_ROOM)
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
-        request = _Request((ctypes.c_uint * 3)(*self._grid), (ctypes.c_uint * 3)(*self._block), self._shared_bytes,
-                           None if stream is None else stream.handle, collective, pointers, ctypes.cast(why, ctypes.c_char_p), _ROOM)
-        status = self._kernel._library.chime_python_launch(ctypes.byref(request))
-        if status != 0:
-            raise errors.error(status, -1, f"the kernel {self._kernel.name}: {why.value.decode(errors='replace')}")
+        handle = None if stream is None else stream.handle
+        self._kernel._code.launch(self._grid, self._block, self._shared_bytes, handle, collective, pointers)
         if stream is None:
             _chime.fence()  # raises what the kernel has met
         else:
@@ -249,7 +316,7 @@ class Launch:
 
 
 def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optional[str] = None) -> Kernel:
-    """A kernel from its text, compiled for the job's device: for the CPU device by a C++ compiler, for a GPU by nvcc, for the softgpu by chime-cc.
+    """A kernel from its text, compiled for the job's device: for the CPU device by a C++ compiler, for a GPU by nvcc or NVRTC, for the softgpu by chime-cc.
 
         shift = chime.kernel('''
           CHIME_KERNEL void shift(float* inbox, const float* mine, int n, int right) {
@@ -259,21 +326,26 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
 
       source    C++20 in Chime's words, which are for every device, or in CUDA's for GPUs and the softgpu; <chime/chime.h> is included
       name      the function's: `shift`, `mine::shift`, `scale<float>`
-      flags     more options of the compiler: -I, -D, -O0 -g
-      compiler  another one. Of a GPU's it is nvcc, or called chime-cc
+      flags     more options of the compiler: -I, -D, -O0 -g; for a GPU -arch=sm_90, which is that of the PE's GPU unless named
+      compiler  another one. Of a GPU's it is nvcc, or called chime-cc, or "nvrtc", or the path of a libnvrtc.so: CUDA's compiler as a library, which
+                takes device code alone. Without it nvcc compiles for GPUs, and NVRTC where there is no nvcc
 
     Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, options, compiler and version of Chime. PEs of a machine compile a kernel once.
 
-    Raises CompileError with the compiler's words, UnsupportedError where there is no compiler, SystemRefusedError where the cache cannot be written,
+    Raises CompileError with the compiler's words, LaunchError if the driver does not load the result, UnsupportedError where there is no compiler, SystemRefusedError where the cache cannot be written,
     NotInitializedError outside of a job.
     """
     if not job.is_initialized():
         raise NotInitializedError("a kernel is compiled for the device of a job: call chime.init() first")
     if not re.fullmatch(r"[A-Za-z_][\w:<>, ]*", name):
         raise InvalidError(f"{name!r} is no kernel's name: it may be like scale, mine::scale or scale<float>")
+    if _wants_nvrtc(compiler):
+        driver = cuda_module.driver()
+        made = _compile_by_nvrtc(source, name, driver.architecture(), flags, None if compiler == _NVRTC else compiler)
+        return Kernel(name, cuda_module.Module(*made, driver))
     command, ending = _command(compiler, flags)
     library = _compile(_whole_text(source, name), name, command, ending)
     try:
-        return Kernel(name, library)
+        return Kernel(name, _Library(name, library))
     except OSError as error:  # the dynamic linker's: a function that is nowhere
         raise CompileError(f"the kernel {name} does not load: {error}") from None

@@ -159,6 +159,11 @@ void bind_job(py::module_& module) {
   module.def("init_uniqueid", init_uniqueid);
   module.def("init_mpi", init_mpi);
   module.def("unique_id", unique_id);
+  module.def("cumodule_init", [](std::uintptr_t handle) {
+    require_pe();
+    run_status(kNoPe,
+               [=] { return chimex_cumodule_init(reinterpret_cast<chimex_cumodule_t>(handle)); });
+  });
   module.def("finalize", [] { run(kNoPe, [] { chime_finalize(); }); });
   module.def("is_initialized", [] { return chimex_init_status() == CHIME_STATUS_IS_INITIALIZED; });
   module.def("global_exit", [](int status) {

@@ -29,7 +29,7 @@ class Kernels(OnAllPes):
     def test_are_compiled_once(self):
         with tempfile.TemporaryDirectory() as folder:
             # A compiler that counts, and whose result is a library that another one has made.
-            made = chime.kernel(ADD, "add")._library._name
+            made = chime.kernel(ADD, "add")._code.file
             log, compiler = pathlib.Path(folder, "log"), pathlib.Path(folder, "counts")
             compiler.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exit\necho x >>{log}\nfor word; do :; done\ncp {made} "$word"\n')
             compiler.chmod(0o700)

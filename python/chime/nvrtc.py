@@ -1,0 +1,155 @@
+"""NVRTC, CUDA's compiler as a library: a kernel's text to PTX, its name as the compiler writes it, and its parameters."""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import pathlib
+import re
+import shutil
+import struct
+import sysconfig
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from .errors import CompileError, SystemRefusedError, UnsupportedError
+
+_OLDEST = (12, 4)  # CUDA whose headers Chime's need
+_TABLE = "chime_python_table"  # kernel_parameters.hpp
+_ENTRY = struct.Struct("=c??xI")  # its Parameter
+
+
+class Compiled(NamedTuple):
+    """What NVRTC has made of a text."""
+
+    ptx: str
+    lowered: str  # the kernel's name in it
+    parameters: List[str]  # as numpy spells them
+
+
+# ---- Where it is --------------------------------------------------------------------------------
+
+
+def _folders(nvcc: Optional[str]) -> Iterator[pathlib.Path]:
+    """Where a toolkit may lie, and PyPI's packages of its parts."""
+    yield from (pathlib.Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name))
+    for found in filter(None, (shutil.which("nvcc"), nvcc and shutil.which(nvcc))):
+        yield pathlib.Path(found).resolve().parent.parent
+    yield pathlib.Path("/usr/local/cuda")
+    yield from sorted(pathlib.Path(folder) for folder in glob.glob(os.path.join(sysconfig.get_paths()["purelib"], "nvidia", "*")))
+
+
+def _first(folders: Sequence[pathlib.Path], pattern: str) -> Optional[pathlib.Path]:
+    for folder in folders:
+        if found := sorted(folder.glob(pattern)):
+            return found[0]
+    return None
+
+
+def found(file: Optional[str] = None, nvcc: Optional[str] = None) -> Optional[Tuple[pathlib.Path, pathlib.Path]]:
+    """The library and the folder of CUDA's headers, or None.
+
+      file  the library, if it is named
+      nvcc  of the toolkit that Chime was built with
+    """
+    folders = list(_folders(nvcc))
+    if file:
+        folders.insert(0, pathlib.Path(file).resolve().parent.parent)
+    library = pathlib.Path(file) if file else _first(folders, "lib*/libnvrtc.so*")
+    header = _first(folders, "include/cuda_fp16.h")
+    return (library, header.parent) if library and header else None
+
+
+# ---- Compiling ----------------------------------------------------------------------------------
+
+
+class Nvrtc:
+    """The library. Raises UnsupportedError where it is not, is too old or does not load."""
+
+    def __init__(self, file: Optional[str] = None, nvcc: Optional[str] = None) -> None:
+        place = found(file, nvcc)
+        if place is None:
+            raise UnsupportedError("NVRTC or CUDA's headers (cuda_fp16.h) are not found: install a CUDA toolkit of 12.4 or newer or PyPI's nvidia-cuda-nvrtc "
+                                   "and nvidia-cuda-runtime, and name its folder by CUDA_HOME")
+        self.file, self.headers = place
+        try:
+            self._library = ctypes.CDLL(str(self.file))
+        except OSError as error:
+            raise UnsupportedError(f"NVRTC does not load: {error}. compiler= names another libnvrtc.so") from None
+        self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
+        self.version = self._asked_version()
+        if self.version < _OLDEST:
+            raise UnsupportedError(f"{self.file} is of CUDA {_dotted(self.version)}, and Chime needs {_dotted(_OLDEST)} or newer: name another by compiler=")
+
+    def _asked_version(self) -> Tuple[int, int]:
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
+        return major.value, minor.value
+
+    def options(self, include: Sequence[str], architecture: str, flags: Sequence[str]) -> List[str]:
+        """All options of a compilation.
+
+          include       folders of Chime's headers
+          architecture  sm_90, unless the flags name one
+          flags         the user's
+        """
+        standard = [f"{folder}/chime/nvrtc" for folder in include if pathlib.Path(folder, "chime", "nvrtc").is_dir()]
+        named = any(_ARCHITECTURE.match(flag) for flag in flags)
+        # What is found by its name in a module that is loaded: NVRTC shows it with -rdc=true alone.
+        return [*([] if named else [f"-arch={architecture}"]), "-std=c++20", "-default-device", "-device-int128", "-rdc=true",
+                *(f"-I{folder}" for folder in (*include, *standard, self.headers)), *flags]
+
+    def compile(self, text: str, name: str, options: Sequence[str]) -> Compiled:
+        """Compiles one kernel; `name` may be of a template: `scale<float>`. Raises CompileError with NVRTC's log."""
+        program = ctypes.c_void_p()
+        self._call("nvrtcCreateProgram", ctypes.byref(program), text.encode(), f"{name}.cu".encode(), 0, None, None)
+        try:
+            self._call("nvrtcAddNameExpression", program, name.encode())
+            words = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+            status = self._library.nvrtcCompileProgram(program, len(options), words)
+            if status != 0:
+                log = self._text(program, "ProgramLog").strip() or self._words(status)
+                raise CompileError(f"NVRTC {_dotted(self.version)} does not compile the kernel {name} ({_architecture_in(options)}):\n{log}")
+            lowered = ctypes.c_char_p()
+            self._call("nvrtcGetLoweredName", program, name.encode(), ctypes.byref(lowered))
+            ptx = self._text(program, "PTX")
+            return Compiled(ptx, (lowered.value or b"").decode(), parameters_in(ptx))
+        finally:
+            self._library.nvrtcDestroyProgram(ctypes.byref(program))
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> str:
+        size = ctypes.c_size_t()
+        self._call(f"nvrtcGet{what}Size", program, ctypes.byref(size))
+        text = ctypes.create_string_buffer(size.value)
+        self._call(f"nvrtcGet{what}", program, text)
+        return text.value.decode(errors="replace")
+
+    def _words(self, status: int) -> str:
+        return (self._library.nvrtcGetErrorString(status) or b"").decode()
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        status = getattr(self._library, function)(*arguments)
+        if status != 0:
+            raise SystemRefusedError(f"{function} of {self.file}: {self._words(status)}")
+
+
+_ARCHITECTURE = re.compile(r"-arch\b|--gpu-architecture\b")
+
+
+def _architecture_in(options: Sequence[str]) -> str:
+    return next((option for option in options if _ARCHITECTURE.match(option)), "no -arch")
+
+
+def _dotted(version: Tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def parameters_in(ptx: str) -> List[str]:
+    """The table of kernel_parameters.hpp, which is a constant of the PTX."""
+    place = re.search(rf"\.const [^\n]*\b{_TABLE}\[(\d+)\](?: = \{{([^}}]*)\}})?;", ptx)
+    if not place:
+        raise SystemRefusedError(f"the compiler's PTX has no constant {_TABLE}: report it, with NVRTC's version")
+    content = bytes(int(number) for number in (place[2] or "").split(",") if number.strip())
+    table = _ENTRY.iter_unpack(content.ljust(int(place[1]), b"\0"))
+    return [("*" if is_pointer else "") + kind.decode() + str(size) + (" const" if is_const else "")
+            for kind, is_pointer, is_const, size in table if kind != b"\0"]

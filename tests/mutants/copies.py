@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import planting
@@ -53,14 +54,15 @@ class Copy:
         return fault, killed, how, time.monotonic() - start
 
     def oracle(self):
-        """The command of the oracle: of a program with the faults in it, or of nvcc's code for the copy."""
+        """The command of the oracle: a program with the faults in it, a script that runs that, or of nvcc's code for the copy."""
         planted = self.plant()
         first = self.faults[0]
         if first.codegen:
             includes = f"{self.folder / 'include'}:{self.build.include_paths}"
             return [self.source / "tests/codegen/checker/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
         launcher = [self.build.folder / LAUNCHER, "-n", str(first.pes), "--timeout", "100"] if first.pes else []
-        return [*launcher, self.link(*self.compile(planted))]
+        program = self.link(*self.compile(planted))
+        return [sys.executable, self.source / first.script] if first.script else [*launcher, program]
 
     def plant(self):
         """The changed files, where the compiler finds them before the originals: {file: copy}."""
@@ -189,6 +191,6 @@ def copies_of(faults, source, build, scratch):
     """One Copy for each program, the longest first."""
     together = {}
     for fault in faults:
-        key = fault.name if stands_alone(fault) else (fault.program, fault.compiles, fault.pes)
+        key = fault.name if stands_alone(fault) else (fault.program, fault.compiles, fault.pes, fault.script)
         together.setdefault(key, []).append(fault)
     return [Copy(those, source, build, scratch) for those in sorted(together.values(), key=len, reverse=True)]

@@ -19,7 +19,7 @@ class Fault:
         self.name, self.kind, self.file = row["name"], row["kind"], row["file"]
         self.search, self.replace = row["search"], row["replace"]
         self.program, self.compiles = row.get("program"), row.get("compiles", row["file"])
-        self.codegen, self.pes = row.get("codegen"), row.get("pes")
+        self.codegen, self.pes, self.script = row.get("codegen"), row.get("pes"), row.get("script")
         self.arguments, self.environment = row.get("arguments", []), row.get("environment", {})
         self.oracle, self.says = row["oracle"], row["says"]
         self.source = source
@@ -29,7 +29,7 @@ class Fault:
     def targets(self):
         """The targets that its oracle needs."""
         wanted = {self.program} if self.program else set()
-        if self.pes:
+        if self.pes or self.script:
             wanted.add(LAUNCHER)
         if any("{build}/softnic" in value for value in self.environment.values()):
             wanted.add("softnic")
@@ -37,7 +37,7 @@ class Fault:
 
     def is_of_clang(self):
         """Whether clang compiles the code with the fault, for the softgpu: kernels read no environment, and cannot choose."""
-        return self.kind == "softgpu" and self.compiles.endswith(".cu")
+        return self.kind == "softgpu" and self.file.startswith("device/")
 
     def text(self):
         text = (self.source / self.file).read_text()
@@ -56,13 +56,14 @@ class Fault:
     def fingerprint(self):
         """A hash of the row, the file that it changes, the test that detects it, and the sources of its executor."""
         machinery = self.machinery()
-        files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery})
+        scripts = (self.source / self.script).parent.glob("*.py") if self.script else []
+        files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery, *scripts})
         parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def judge(self, words, folder, build):
         """How the oracle, this command, killed it; raises Broken, or AssertionError if it lives."""
-        environment = {name: value.replace("{build}", str(build)) for name, value in self.environment.items()}
+        environment = {name: value.replace("{build}", str(build)).replace("{folder}", str(folder)) for name, value in self.environment.items()}
         environment = os.environ | environment | {"PLANTED_FAULT": str(self.number)}
         try:
             done = subprocess.run(words, cwd=folder, text=True, env=environment, timeout=RUN_SECONDS,

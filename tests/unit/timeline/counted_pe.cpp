@@ -1,5 +1,6 @@
 // A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|thread|fail]. Prints
-// nothing if all is well; run_test.py knows how many of each operation it makes.
+// nothing if all is well; run_test.py knows how many of each operation it makes. Operations that
+// are noted are copies of their own: so their results are looked at, too.
 #include <chime/chime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,9 +29,9 @@ static CHIME_KERNEL void rounds_of_kernel(long* data, int* flag, uint64_t* signa
     chime_int_p(flag, static_cast<int>(number), right);
     chime_int_wait_until(flag, CHIME_CMP_GE, static_cast<int>(number));
     chime_long_get(data + 24, data, 2, right);
-    static_cast<void>(chime_long_g(data, right));
+    data[26] = chime_long_g(data, right);
     chime_long_atomic_add(data + 32, 1, right);
-    static_cast<void>(chime_long_atomic_fetch_inc(data + 33, right));
+    data[27] = chime_long_atomic_fetch_inc(data + 33, right);
     chime_quiet();
   }
 }
@@ -63,13 +64,52 @@ void fork_a_child_that_calls() {
   waitpid(child, &status, 0);
 }
 
+void require(const char* what, long got, long wanted) {
+  if (got == wanted) return;
+  std::fprintf(stderr, "PE %d: %s: %ld, not %ld\n", chime_my_pe(), what, got, wanted);
+  std::exit(1);
+}
+
+// What PE `pe` sends: element `i` of 4.
+long sent(int pe, int i) { return 100 * pe + i + 1; }
+
+void fill(const Memory& m) {
+  long mine[4];
+  for (int i = 0; i < 4; ++i) mine[i] = sent(chime_my_pe(), i);
+  exec::copy(m.data + 8, mine, sizeof mine);
+}
+
+// What the kernels of this PE and of its neighbours have left, when all are done.
+void check(const Memory& m, int rounds) {
+  long data[64];
+  int flag = 0;
+  uint64_t signals[2];
+  exec::copy(data, m.data, sizeof data);
+  exec::copy(&flag, m.flag, sizeof flag);
+  exec::copy(signals, m.signals, sizeof signals);
+  const int me = chime_my_pe(), left = (me + chime_n_pes() - 1) % chime_n_pes();
+  for (int i = 0; i < 4; ++i) require("data of put_signal", data[i], sent(left, i));
+  for (int i = 0; i < 2; ++i) require("data of put", data[16 + i], sent(left, i));
+  require("word of signal_op", static_cast<long>(signals[1]), rounds);
+  require("word of p", flag, rounds);
+  if (rounds > 1) {  // in the first round they may come before the put_signal
+    for (int i = 0; i < 2; ++i) require("what get brought", data[24 + i], sent(me, i));
+    require("what g brought", data[26], sent(me, 0));
+  }
+  require("word of atomic_add", data[32], rounds);
+  require("word of atomic_fetch_inc", data[33], rounds);
+  require("what atomic_fetch_inc brought", data[27], rounds - 1);
+}
+
 // The host's own: 1 put_signal, 1 wait, 3 barriers, 1 reduction.
 void life(int rounds, const std::string& mode, int victim) {
   chime_init();
   const Memory m;
   const int me = chime_my_pe(), right = (me + 1) % chime_n_pes();
+  fill(m);
   run_kernel(m, rounds, 0);
   chime_barrier_all();
+  check(m, rounds);
   if (mode == "die" && me == victim) std::raise(SIGKILL);
   if (mode == "fork") fork_a_child_that_calls();
   if (mode == "fail" && me == victim) std::exit(3);

@@ -27,6 +27,9 @@ ON_HOST = {
     ("call", "chime_signal_wait_until"): 1, ("call", "chime_barrier_all"): 3, ("collective", "chime_barrier_all"): 3,
     ("call", "chime_reduce"): 1, ("collective", "chime_reduce"): 1, ("call", "chime_init"): 1, ("call", "chime_finalize"): 1,
     ("call", "chime_calloc"): 3}
+# Bytes of an operation of the kernel; 0: it moves none.
+BYTES = {"chime_put_signal": 32, "chime_put": 16, "chime_p": 4, "chime_get": 16, "chime_g": 8, "chime_atomic_add": 8, "chime_atomic_fetch_inc": 8,
+         "chime_fence": 0}
 # Where a GPU has the heap, the host's own operations are calls alone.
 ON_GPUS_HOST = {(category, name): count for (category, name), count in ON_HOST.items() if category == "call"}
 
@@ -62,9 +65,17 @@ class Runs(unittest.TestCase):
             for key, wanted in on_host.items():
                 if key not in IN_ROUND:
                     self.assertEqual(timeline.count(*key, pe), wanted, (key, pe))
+            self.check_operations([s for s in timeline.spans if s["pid"] == pe and "launch" in s["args"] and s["name"] in BYTES], (pe + 1) % pes)
         self.assertEqual(timeline.facts["dropped"], 0)
         self.assertEqual(timeline.facts["missing_pes"], [])
         self.assertEqual(timeline.facts["killed_processes_of_pes"], [])
+
+    # What the kernel did: how many bytes, and to whom.
+    def check_operations(self, spans, right):
+        for span in spans:
+            name, to = span["name"], None if span["name"] == "chime_fence" else right
+            self.assertEqual((span["args"].get("bytes", 0), span["args"].get("pe")), (BYTES[name], to), f"bytes and PE of {name}")
+            self.assertNotIn("open", span["args"], f"{name} is over")
 
     # Each wait for a signal has its arrow, from the left neighbour's operation of the same round.
     def check_arrows(self, timeline, pes, on_host=1):

@@ -45,6 +45,18 @@ CHIME_DEVICE unsigned take_row(const Layer<T>& layer, int item, int expert) {
   return row;
 }
 
+// By a block: `body(i)` for each i below `count`. A compiler makes vectors of a step that it knows:
+// on a CPU, where blocks have one thread if nobody asks for more.
+template <class Body>
+CHIME_DEVICE void for_each_element(unsigned count, const Body& body) {
+  const unsigned threads = exec::block_threads();
+  if (threads == 1) {
+    for (unsigned i = 0; i < count; ++i) body(i);
+    return;
+  }
+  for (unsigned i = exec::thread_rank(); i < count; i += threads) body(i);
+}
+
 // Rows for each PE, one behind another, in `sent`.
 template <class T>
 CHIME_DEVICE void pack_rows(const Layer<T>& layer, int iteration) {
@@ -58,7 +70,7 @@ CHIME_DEVICE void pack_rows(const Layer<T>& layer, int iteration) {
     exec::sync_block();
     T* const to = layer.sent + layer.row(expert / shape.experts, row);
     const T* const from = layer.tokens + static_cast<std::size_t>(item / shape.top) * dim;
-    for (unsigned i = exec::thread_rank(); i < dim; i += exec::block_threads()) to[i] = from[i];
+    for_each_element(dim, [=](unsigned i) { to[i] = from[i]; });
     exec::sync_block();
   }
 }
@@ -68,29 +80,35 @@ template <class T>
 CHIME_DEVICE void compute(const Layer<T>& layer, int iteration, int pe, int expert, unsigned first,
                           unsigned count) {
   const auto dim = static_cast<unsigned>(layer.shape.dim);
-  for (unsigned at = exec::thread_rank(); at < count * dim; at += exec::block_threads()) {
-    const unsigned i = at % dim;
-    const std::size_t row = layer.row(pe, first + at / dim);
-    const T* const asked = layer.received + row;
-    const float element = static_cast<float>(asked[i]);
-    const float next = static_cast<float>(asked[(i + 1) % dim]);
-    layer.answered[row + i] = static_cast<T>(answer(expert, iteration, element, next));
+  for (unsigned r = first; r < first + count; ++r) {
+    const T* const asked = layer.received + layer.row(pe, r);
+    T* const answers = layer.answered + layer.row(pe, r);
+    const auto give = [=](unsigned i, unsigned next) {
+      answers[i] = static_cast<T>(
+          answer(expert, iteration, static_cast<float>(asked[i]), static_cast<float>(asked[next])));
+    };
+    for_each_element(dim - 1, [=](unsigned i) { give(i, i + 1); });
+    if (exec::thread_rank() == 0) give(dim - 1, 0);
   }
 }
 
-// A token's answers, each with its weight.
+// A block adds the answers to one token after another, each with its weight.
 template <class T>
 CHIME_DEVICE void combine(const Layer<T>& layer, int iteration) {
   const Shape& shape = layer.shape;
-  for (int at = first_of_all(); at < shape.tokens * shape.dim; at += all_threads()) {
-    const int token = at / shape.dim, i = at % shape.dim;
-    float sum = 0;
+  const auto dim = static_cast<unsigned>(shape.dim);
+  const auto blocks = static_cast<int>(exec::grid_blocks());
+  for (int token = static_cast<int>(exec::block_rank()); token < shape.tokens; token += blocks) {
+    float* const out = layer.out + static_cast<std::size_t>(token) * dim;
     for (int item = token * shape.top; item < (token + 1) * shape.top; ++item) {
       const int pe = expert_of(shape, layer.me, item, iteration) / shape.experts;
       const T* const row = layer.returned + layer.row(pe, layer.row_of_item[item]);
-      sum += weight_of(shape, item) * static_cast<float>(row[i]);
+      const float weight = weight_of(shape, item);
+      if (item == token * shape.top)
+        for_each_element(dim, [=](unsigned i) { out[i] = weight * static_cast<float>(row[i]); });
+      else
+        for_each_element(dim, [=](unsigned i) { out[i] += weight * static_cast<float>(row[i]); });
     }
-    layer.out[at] = sum;
   }
 }
 

@@ -11,16 +11,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "common/figures.hpp"
 #include "common/options.hpp"
+#include "common/program.hpp"
 
 namespace exec = chime::exec;
+using examples::fail;
+using examples::must;
+using examples::must_call;
+using examples::of_device;
+using examples::symmetric;
 
 struct Options {
   int weights = 4096, samples = 16, steps = 20;  // samples: of a PE
@@ -136,40 +139,8 @@ static CHIME_KERNEL void change(Model model) { change_weights(model, one_of_all(
 
 // ---- The host -----------------------------------------------------------------------------------
 
-[[noreturn]] static void fail(const std::string& what) {
-  std::fprintf(stderr, "allreduce, PE %d: %s\n", chimex_host_my_pe(), what.c_str());
-  chime_global_exit(1);
-  std::abort();
-}
-static void must(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
-}
-static void must_call(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + chimex_last_error());
-}
-static float* symmetric(std::size_t count) {
-  auto* const memory = static_cast<float*>(chime_calloc(count, sizeof(float)));
-  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
-  return memory;
-}
-static float* of_device(std::size_t count) {
-  void* memory = nullptr;
-  must(exec::device_malloc(&memory, count * sizeof(float)), "device memory");
-  const std::vector<float> zeros(count);
-  must(exec::copy(memory, zeros.data(), count * sizeof(float)), "clearing device memory");
-  return static_cast<float*>(memory);
-}
-
-// A CPU runs the threads of a block in turns, and has few cores for blocks.
 static exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream stream) {
-  exec::DeviceProps props;
-  must(exec::device_props(0, &props), "asking for the device");
-  exec::LaunchConfig config;
-  const unsigned blocks = props.is_cpu ? 1 : 32, threads = props.is_cpu ? 1 : 128;
-  config.grid = options.blocks > 0 ? static_cast<unsigned>(options.blocks) : blocks;
-  config.block = options.threads > 0 ? static_cast<unsigned>(options.threads) : threads;
-  config.stream = stream;
-  return config;
+  return examples::shape_of_kernels({options.blocks, options.threads}, {32, 128}, stream);
 }
 
 static void train_in_kernel(const Options& options, const Model& model, exec::Stream stream,
@@ -321,10 +292,10 @@ static bool parse(int argc, char** argv, Options* options) {
 
 static Model make_model(const Options& options) {
   const auto n = static_cast<std::size_t>(options.weights);
-  return {symmetric(n),    symmetric(n),
-          of_device(n),    of_device(static_cast<std::size_t>(options.samples)),
-          chime_n_pes(),   chime_my_pe(),
-          options.weights, options.samples};
+  return {symmetric<float>(n), symmetric<float>(n),
+          of_device<float>(n), of_device<float>(static_cast<std::size_t>(options.samples)),
+          chime_n_pes(),       chime_my_pe(),
+          options.weights,     options.samples};
 }
 static void free_model(const Model& model) {
   exec::device_free(model.residuals);
@@ -345,9 +316,7 @@ static double measure(const Options& options, const std::string& by, bool overla
   if (by == "host") train_by_host(options, model, stream);
   must(exec::stream_synchronize(stream), "running kernels");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  chimex_async_error_t error;
-  must_call(chimex_get_async_error(&error), "asking for errors");
-  if (error.status != CHIMEX_OK) fail(std::string("a kernel gave up: ") + error.message);
+  examples::must_have_worked();
   if (options.validate) validate(options, model);
   chime_barrier_all();
   free_model(model);
@@ -390,18 +359,4 @@ static void run(const Options& options) {
   if (is_teller) examples::report(figures, options.output);
 }
 
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, &options)) {
-    std::fputs(kUsage, stderr);
-    return 2;
-  }
-  chime_init();
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
-  chime_finalize();
-  return 0;
-}
+int main(int argc, char** argv) { return examples::run_program(argc, argv, parse, kUsage, run); }

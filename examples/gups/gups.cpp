@@ -8,16 +8,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "common/figures.hpp"
 #include "common/options.hpp"
+#include "common/program.hpp"
 
 namespace exec = chime::exec;
+using examples::fail;
+using examples::must;
+using examples::must_call;
+using examples::of_device;
+using examples::symmetric;
 
 struct Options {
   std::vector<int> words = {4096};           // of a PE
@@ -115,39 +118,8 @@ static CHIME_KERNEL void update_own(Table table, Batch batch) {
 
 // ---- The host -----------------------------------------------------------------------------------
 
-[[noreturn]] static void fail(const std::string& what) {
-  std::fprintf(stderr, "gups, PE %d: %s\n", chimex_host_my_pe(), what.c_str());
-  chime_global_exit(1);
-  std::abort();
-}
-static void must(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
-}
-static void must_call(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + chimex_last_error());
-}
-static std::uint64_t* symmetric(std::size_t words) {
-  auto* const memory = static_cast<std::uint64_t*>(chime_calloc(words, sizeof(std::uint64_t)));
-  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
-  return memory;
-}
-template <class T>
-static T* of_device(std::size_t count) {
-  void* memory = nullptr;
-  must(exec::device_malloc(&memory, count * sizeof(T)), "device memory");
-  return static_cast<T*>(memory);
-}
-
-// A CPU runs the threads of a block in turns, and has few cores for blocks.
 static exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream stream) {
-  exec::DeviceProps props;
-  must(exec::device_props(0, &props), "asking for the device");
-  exec::LaunchConfig config;
-  const unsigned blocks = props.is_cpu ? 1 : 64, threads = props.is_cpu ? 1 : 256;
-  config.grid = options.blocks > 0 ? static_cast<unsigned>(options.blocks) : blocks;
-  config.block = options.threads > 0 ? static_cast<unsigned>(options.threads) : threads;
-  config.stream = stream;
-  return config;
+  return examples::shape_of_kernels({options.blocks, options.threads}, {64, 256}, stream);
 }
 
 static void update_by_device(const Options& options, const Table& table, exec::Stream stream) {
@@ -159,8 +131,8 @@ static void update_by_device(const Options& options, const Table& table, exec::S
 static void update_by_exchange(const Options& options, const Table& table, exec::Stream stream) {
   const auto pes = static_cast<std::size_t>(table.n_pes);
   const std::size_t all = pes * static_cast<unsigned>(options.batch);
-  const Batch batch = {symmetric(all),
-                       symmetric(all),
+  const Batch batch = {symmetric<std::uint64_t>(all),
+                       symmetric<std::uint64_t>(all),
                        of_device<unsigned>(pes),
                        of_device<std::size_t>(pes),
                        of_device<std::size_t>(pes),
@@ -251,8 +223,8 @@ static bool parse(int argc, char** argv, Options* options) {
 // All PEs' updates a second, in millions.
 static double measure(const Options& options, const std::string& by, int words,
                       exec::Stream stream) {
-  const Table table = {symmetric(static_cast<std::size_t>(words)), chime_n_pes(), chime_my_pe(),
-                       words};
+  const Table table = {symmetric<std::uint64_t>(static_cast<std::size_t>(words)), chime_n_pes(),
+                       chime_my_pe(), words};
   chime_barrier_all();
   const auto begin = std::chrono::steady_clock::now();
   if (by == "device") update_by_device(options, table, stream);
@@ -260,9 +232,7 @@ static double measure(const Options& options, const std::string& by, int words,
   if (by == "host") update_by_host(options, table);
   chime_barrier_all();  // all updates of all PEs
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  chimex_async_error_t error;
-  must_call(chimex_get_async_error(&error), "asking for errors");
-  if (error.status != CHIMEX_OK) fail(std::string("a kernel gave up: ") + error.message);
+  examples::must_have_worked();
   if (options.validate) validate(options, table);
   const double updates = static_cast<double>(table.n_pes) * options.updates;
   chime_barrier_all();
@@ -304,18 +274,4 @@ static void run(const Options& options) {
   if (is_teller) examples::report(figures, options.output);
 }
 
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, &options)) {
-    std::fputs(kUsage, stderr);
-    return 2;
-  }
-  chime_init();
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
-  chime_finalize();
-  return 0;
-}
+int main(int argc, char** argv) { return examples::run_program(argc, argv, parse, kUsage, run); }

@@ -6,44 +6,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "common/program.hpp"
 #include "routing.hpp"
 
 namespace moe {
 
 namespace exec = chime::exec;
 
-[[noreturn]] inline void fail(const std::string& what) {
-  std::fprintf(stderr, "moe, PE %d: %s\n", chimex_host_my_pe(), what.c_str());
-  chime_global_exit(1);
-  std::abort();
-}
-inline void must(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
-}
-// The message of a call of chime.
-inline void must_call(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + chimex_last_error());
-}
-
-template <class T>
-T* symmetric(std::size_t count) {
-  auto* const memory = static_cast<T*>(chime_calloc(count, sizeof(T)));
-  if (memory == nullptr) fail(std::string("symmetric memory: ") + chimex_last_error());
-  return memory;
-}
-template <class T>
-T* of_device(std::size_t count) {
-  void* memory = nullptr;
-  must(exec::device_malloc(&memory, count * sizeof(T)), "device memory");
-  const std::vector<T> zeros(count);
-  must(exec::copy(memory, zeros.data(), count * sizeof(T)), "clearing device memory");
-  return static_cast<T*>(memory);
-}
+using examples::fail;
+using examples::must;
+using examples::must_call;
+using examples::of_device;
+using examples::symmetric;
 
 // What a kernel gets. A row is a token's elements. Row r that comes from a PE or goes to it is row
 // row(pe, r) of an array here; at that PE it is row(me, r).

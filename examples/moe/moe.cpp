@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <memory>
 
 #include "buffers.hpp"
 #include "common/figures.hpp"
 #include "common/options.hpp"
+#include "common/program.hpp"
 #include "routing.hpp"
 #include "ways.hpp"
 
@@ -107,23 +107,8 @@ void validate(const Layer<T>& layer, int iteration) {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-// A CPU runs the threads of a block in turns, and has few cores for blocks.
 exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream stream) {
-  exec::DeviceProps props;
-  must(exec::device_props(0, &props), "asking for the device");
-  const unsigned blocks = props.is_cpu ? 1 : 32, threads = props.is_cpu ? 1 : 128;
-  exec::LaunchConfig config;
-  config.grid = options.blocks > 0 ? static_cast<unsigned>(options.blocks) : blocks;
-  config.block = options.threads > 0 ? static_cast<unsigned>(options.threads) : threads;
-  config.stream = stream;
-  return config;
-}
-
-// A kernel whose wait failed completes, too, but its result is not the answer.
-void must_have_worked() {
-  chimex_async_error_t error;
-  must_call(chimex_get_async_error(&error), "asking for errors");
-  if (error.status != CHIMEX_OK) fail(std::string("the kernel gave up: ") + error.message);
+  return examples::shape_of_kernels({options.blocks, options.threads}, {32, 128}, stream);
 }
 
 // A way, and how it fared.
@@ -145,7 +130,7 @@ double repeat(const Options& options, const Layer<T>& layer, exec::Stream stream
     must(exec::stream_synchronize(stream), "running kernels");
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
     if (i > 0) us += took.count();
-    must_have_worked();
+    examples::must_have_worked();
     if (options.validate) validate(layer, runner.iteration);
   }
   return options.iterations > 1 ? us / (options.iterations - 1) : examples::kNotMeasured;
@@ -240,17 +225,5 @@ void run(const Options& options) {
 }  // namespace moe
 
 int main(int argc, char** argv) {
-  moe::Options options;
-  if (!moe::parse(argc, argv, &options)) {
-    std::fputs(moe::kUsage, stderr);
-    return 2;
-  }
-  chime_init();
-  try {
-    moe::run(options);
-  } catch (const std::exception& error) {
-    moe::fail(error.what());
-  }
-  chime_finalize();
-  return 0;
+  return examples::run_program(argc, argv, moe::parse, moe::kUsage, moe::run);
 }

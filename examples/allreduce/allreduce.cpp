@@ -143,6 +143,26 @@ static exec::LaunchConfig shape_of_kernels(const Options& options, exec::Stream 
   return examples::shape_of_kernels({options.blocks, options.threads}, {32, 128}, stream);
 }
 
+// For kernels and for sums, and what one awaits of the other.
+struct Streams {
+  exec::Stream kernels, sums;
+  exec::Event computed, summed;
+};
+static Streams make_streams() {
+  Streams streams{};
+  must(exec::stream_create(&streams.kernels), "a stream");
+  must(exec::stream_create(&streams.sums), "a stream");
+  must(exec::event_create(&streams.computed), "an event");
+  must(exec::event_create(&streams.summed), "an event");
+  return streams;
+}
+static void free_streams(const Streams& streams) {
+  must(exec::event_destroy(streams.summed), "ending an event");
+  must(exec::event_destroy(streams.computed), "ending an event");
+  must(exec::stream_destroy(streams.sums), "ending a stream");
+  must(exec::stream_destroy(streams.kernels), "ending a stream");
+}
+
 static void train_in_kernel(const Options& options, const Model& model, exec::Stream stream,
                             bool overlaps) {
   must(chime::collective_launch(shape_of_kernels(options, stream), train, model, options.steps,
@@ -178,27 +198,18 @@ static void train_on_one_stream(const Options& options, const Model& model, exec
       options, model, stream, [&](Bucket bucket) { sum_on_stream(model, bucket, stream); }, [] {});
 }
 
-static void train_on_streams(const Options& options, const Model& model, exec::Stream stream) {
-  exec::Stream sums{};
-  exec::Event computed{}, summed{};
-  must(exec::stream_create(&sums), "a stream");
-  must(exec::event_create(&computed), "an event");
-  must(exec::event_create(&summed), "an event");
+static void train_on_streams(const Options& options, const Model& model, const Streams& streams) {
   train_by_kernels(
-      options, model, stream,
+      options, model, streams.kernels,
       [&](Bucket bucket) {
-        must(exec::event_record(computed, stream), "recording an event");
-        must(exec::stream_wait_event(sums, computed), "waiting for an event");
-        sum_on_stream(model, bucket, sums);
+        must(exec::event_record(streams.computed, streams.kernels), "recording an event");
+        must(exec::stream_wait_event(streams.sums, streams.computed), "waiting for an event");
+        sum_on_stream(model, bucket, streams.sums);
       },
       [&] {
-        must(exec::event_record(summed, sums), "recording an event");
-        must(exec::stream_wait_event(stream, summed), "waiting for an event");
+        must(exec::event_record(streams.summed, streams.sums), "recording an event");
+        must(exec::stream_wait_event(streams.kernels, streams.summed), "waiting for an event");
       });
-  must(exec::stream_synchronize(stream), "running kernels");
-  must(exec::event_destroy(summed), "ending an event");
-  must(exec::event_destroy(computed), "ending an event");
-  must(exec::stream_destroy(sums), "ending a stream");
 }
 
 static void train_by_host(const Options& options, const Model& model, exec::Stream stream) {
@@ -306,12 +317,13 @@ static void free_model(const Model& model) {
 
 // Microseconds of a step, from weights that are all 0.
 static double measure(const Options& options, const std::string& by, bool overlaps,
-                      exec::Stream stream) {
+                      const Streams& streams) {
+  const exec::Stream stream = streams.kernels;
   const Model model = make_model(options);
   chime_barrier_all();
   const auto begin = std::chrono::steady_clock::now();
   if (by == "device") train_in_kernel(options, model, stream, overlaps);
-  if (by == "stream" && overlaps) train_on_streams(options, model, stream);
+  if (by == "stream" && overlaps) train_on_streams(options, model, streams);
   if (by == "stream" && !overlaps) train_on_one_stream(options, model, stream);
   if (by == "host") train_by_host(options, model, stream);
   must(exec::stream_synchronize(stream), "running kernels");
@@ -343,19 +355,18 @@ static examples::Figures figures_without_rows(const Options& options) {
 static void run(const Options& options) {
   const bool is_teller = chime_my_pe() == 0;
   if (is_teller) examples::require_output(options.output);
-  exec::Stream stream{};
-  must(exec::stream_create(&stream), "a stream");
+  const Streams streams = make_streams();
   examples::Figures figures = figures_without_rows(options);
   Options warm_up = options;  // first launches and first touches
   warm_up.steps = 1;
   warm_up.validate = false;
   for (const std::string& by : options.by) {
-    measure(warm_up, by, by != "host", stream);
+    measure(warm_up, by, by != "host", streams);
     const double overlapping =
-        by == "host" ? examples::kNotMeasured : measure(options, by, true, stream);
-    figures.rows.push_back({by, {overlapping, measure(options, by, false, stream)}});
+        by == "host" ? examples::kNotMeasured : measure(options, by, true, streams);
+    figures.rows.push_back({by, {overlapping, measure(options, by, false, streams)}});
   }
-  must(exec::stream_destroy(stream), "ending the stream");
+  free_streams(streams);
   if (is_teller) examples::report(figures, options.output);
 }
 

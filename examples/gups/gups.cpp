@@ -128,8 +128,8 @@ static void update_by_device(const Options& options, const Table& table, exec::S
   must(exec::stream_synchronize(stream), "running the kernel");
 }
 
-static void update_by_exchange(const Options& options, const Table& table, exec::Stream stream) {
-  const auto pes = static_cast<std::size_t>(table.n_pes);
+static Batch make_batch(const Options& options) {
+  const auto pes = static_cast<std::size_t>(chime_n_pes());
   const std::size_t all = pes * static_cast<unsigned>(options.batch);
   const Batch batch = {symmetric<std::uint64_t>(all),
                        symmetric<std::uint64_t>(all),
@@ -142,7 +142,17 @@ static void update_by_exchange(const Options& options, const Table& table, exec:
   for (std::size_t pe = 0; pe < pes; ++pe)
     offsets.push_back(pe * static_cast<unsigned>(options.batch));
   must(exec::copy(batch.offsets, offsets.data(), pes * sizeof(std::size_t)), "filling offsets");
-  chime_barrier_all();
+  return batch;
+}
+static void free_batch(const Batch& batch) {
+  for (std::size_t* memory : {batch.sent, batch.here, batch.offsets}) exec::device_free(memory);
+  exec::device_free(batch.placed);
+  chime_free(batch.in);
+  chime_free(batch.out);
+}
+
+static void update_by_exchange(const Options& options, const Table& table, const Batch& batch,
+                               exec::Stream stream) {
   const exec::LaunchConfig config = shape_of_kernels(options, stream);
   for (int first = 0; first < options.updates; first += options.batch) {
     const int end = std::min(first + options.batch, options.updates);
@@ -156,11 +166,6 @@ static void update_by_exchange(const Options& options, const Table& table, exec:
     must(exec::launch(config, update_own, table, batch), "updating words");
   }
   must(exec::stream_synchronize(stream), "running kernels");
-  chime_barrier_all();
-  for (std::size_t* memory : {batch.sent, batch.here, batch.offsets}) exec::device_free(memory);
-  exec::device_free(batch.placed);
-  chime_free(batch.in);
-  chime_free(batch.out);
 }
 
 static void update_by_host(const Options& options, const Table& table) {
@@ -225,10 +230,12 @@ static double measure(const Options& options, const std::string& by, int words,
                       exec::Stream stream) {
   const Table table = {symmetric<std::uint64_t>(static_cast<std::size_t>(words)), chime_n_pes(),
                        chime_my_pe(), words};
+  const bool exchanges = by == "exchange";
+  const Batch batch = exchanges ? make_batch(options) : Batch{};
   chime_barrier_all();
   const auto begin = std::chrono::steady_clock::now();
   if (by == "device") update_by_device(options, table, stream);
-  if (by == "exchange") update_by_exchange(options, table, stream);
+  if (exchanges) update_by_exchange(options, table, batch, stream);
   if (by == "host") update_by_host(options, table);
   chime_barrier_all();  // all updates of all PEs
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -236,6 +243,7 @@ static double measure(const Options& options, const std::string& by, int words,
   if (options.validate) validate(options, table);
   const double updates = static_cast<double>(table.n_pes) * options.updates;
   chime_barrier_all();
+  if (exchanges) free_batch(batch);
   chime_free(table.words);
   return updates / took.count() / 1e6;
 }

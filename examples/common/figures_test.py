@@ -1,5 +1,5 @@
-"""picture_test.py CHIME_RUN PLOT PROGRAM [ARGUMENT...]: a program's --plot draws a picture, perf/plot (PLOT) draws its --json and its
-table, and mistakes are told before anything is measured. 77: gnuplot is not there."""
+"""figures_test.py tells|draws CHIME_RUN PLOT PROGRAM [ARGUMENT...]: a program's --json has the figures of its table, and mistakes are told before
+anything is measured; its --plot draws a picture, and perf/plot (PLOT) draws its --json and its table. draws: 77 if gnuplot is not there."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 PNG = b"\x89PNG\r\n\x1a\n"
-CHIME_RUN, PLOT, *PROGRAM = sys.argv[1:]
+WHAT, CHIME_RUN, PLOT, *PROGRAM = sys.argv[1:]
 
 
 def run(*arguments, code=0, **environment):
@@ -19,22 +19,8 @@ def run(*arguments, code=0, **environment):
     return done.stderr if code != 0 else done.stdout
 
 
-def a_picture_is_drawn(folder):
-    path = folder / "it's a.PNG"
-    run("--plot", path)
-    assert path.read_bytes().startswith(PNG), path.read_bytes()[:8]
-
-
-def perf_plot_draws(path, text):
-    path.write_text(text)
-    subprocess.run([sys.executable, "-B", PLOT, path], check=True)
-    assert path.with_suffix(".png").read_bytes().startswith(PNG)
-
-
-def json_has_the_figures_of_the_table(folder):
+def json_has_the_figures_of_the_table():
     table, data = run("--validate"), json.loads(run("--validate", "--json"))
-    perf_plot_draws(folder / "table.txt", table)
-    perf_plot_draws(folder / "data.json", json.dumps(data))
     rows = [line.split() for line in table.splitlines() if not line.startswith("#")]
     assert [row[0] for row in rows] == [str(row[data["key"]]) for row in data["rows"]], (table, data)
     assert all(len(row) == len(of_json) for row, of_json in zip(rows, data["rows"])), (table, data)
@@ -44,22 +30,42 @@ def json_has_the_figures_of_the_table(folder):
 
 
 def mistakes_are_told(folder):
-    said = run("--plot", "/nowhere/a.png", code=None)
-    assert "/nowhere/a.png: cannot be written: No such file" in said, said
     assert "--plot FILE" in run("--plot", folder / "a.gif", code=2)
     said = run("--plot", folder / "a.png", code=None, PATH="/nowhere")
     assert "install the package gnuplot-nox" in said, said
 
 
+def a_picture_is_drawn(folder):
+    path = folder / "it's a.PNG"
+    run("--plot", path)
+    assert path.read_bytes().startswith(PNG), path.read_bytes()[:8]
+
+
+def a_picture_that_cannot_be_written_is_told():
+    said = run("--plot", "/nowhere/a.png", code=None)
+    assert "/nowhere/a.png: cannot be written: No such file" in said, said
+
+
+def perf_plot_draws(path, text):
+    path.write_text(text)
+    subprocess.run([sys.executable, "-B", PLOT, path], check=True)
+    assert path.with_suffix(".png").read_bytes().startswith(PNG)
+
+
 def main():
-    if not shutil.which("gnuplot"):
-        print("skipped: there is no gnuplot (Debian: gnuplot-nox)")
-        return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        if WHAT == "tells":
+            json_has_the_figures_of_the_table()
+            mistakes_are_told(folder)
+            return 0
+        if not shutil.which("gnuplot"):
+            print("skipped: there is no gnuplot (Debian: gnuplot-nox)")
+            return 77
         a_picture_is_drawn(folder)
-        json_has_the_figures_of_the_table(folder)
-        mistakes_are_told(folder)
+        a_picture_that_cannot_be_written_is_told()
+        perf_plot_draws(folder / "table.txt", run())
+        perf_plot_draws(folder / "data.json", run("--json"))
     return 0
 
 

@@ -32,9 +32,10 @@ const char kUsage[] =
     "           [--by device,puts,stream,host,mpi] [--half] [--validate] [--json]\n"
     "           [--plot FILE.png|.pdf|.svg]\n"
     "Tokens and experts are those of a PE. --top: experts that a token goes to. --skew: so many\n"
-    "percent of the tokens want the first expert. --rounds: all --by take turns so often, and the\n"
-    "best counts. --half: elements of 2 bytes. --by: one or more; mpi: moe_mpi alone, under\n"
-    "mpirun. --plot: draws the time of a layer over --tokens.\n";
+    "percent of the tokens want the first expert. --iterations: layers of a turn, of which the\n"
+    "first is not measured. --rounds: all --by take turns so often, and the best counts. --half:\n"
+    "elements of 2 bytes. --by: one or more; mpi: moe_mpi alone, under mpirun. --plot: draws the\n"
+    "time of a layer over --tokens.\n";
 
 bool parse_flag(const std::string& name, Options* options) {
   bool* const flag = name == "--half"       ? &options->half
@@ -164,6 +165,11 @@ Shape shape_of(const Options& options, int tokens) {
   return {chime_n_pes(), tokens, options.dim, options.experts, options.top, options.skew};
 }
 
+void require_something_to_draw(const Options& options) {
+  if (!options.output.plot.empty() && options.iterations < 2)
+    fail("--plot needs --iterations 2 or more: the first layer of a turn is not measured");
+}
+
 void require_sizes(const Shape& shape) {
   if (shape.top > shape.all_experts())
     fail("--top " + std::to_string(shape.top) + " is more than the " +
@@ -202,6 +208,7 @@ examples::Figures figures_without_rows(const Options& options) {
 }
 
 void run(const Options& options) {
+  require_something_to_draw(options);
   for (const int tokens : options.tokens) require_sizes(shape_of(options, tokens));
   const bool is_teller = chime_my_pe() == 0;
   if (is_teller) examples::require_output(options.output);

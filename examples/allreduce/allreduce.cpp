@@ -35,10 +35,16 @@ struct Options {
 
 // What kernels get.
 struct Model {
-  float *gradient, *sum;       // symmetric: of this PE, and of all
+  float *gradient, *sums;      // symmetric: of this PE; of all, for two steps
   float *weights, *residuals;  // of the device
   int n_pes, me, n, samples;   // n: weights
 };
+
+// Where a step's sums go. Steps take turns: a PE that has them may begin the next step's, and write
+// to a PE that still reads. It begins those after next only when all have begun the next.
+static CHIME_HOST_DEVICE float* sum_of(const Model& model, int step) {
+  return model.sums + static_cast<std::size_t>(step % 2) * static_cast<unsigned>(model.n);
+}
 
 // Bucket 1 comes first, as the last layers of a network do.
 struct Bucket {
@@ -92,20 +98,20 @@ static CHIME_DEVICE void find_gradient(const Model& model, Bucket bucket, Worker
     model.gradient[i] = gradient;
   }
 }
-static CHIME_DEVICE void change_weights(const Model& model, Worker worker) {
+static CHIME_DEVICE void change_weights(const Model& model, int step, Worker worker) {
+  const float* const sum = sum_of(model, step);
   const float by = rate(model.n, model.n_pes * model.samples);
-  for (int i = worker.rank; i < model.n; i += worker.count) model.weights[i] -= by * model.sum[i];
+  for (int i = worker.rank; i < model.n; i += worker.count) model.weights[i] -= by * sum[i];
 }
 
 // ---- One kernel ---------------------------------------------------------------------------------
 
-static CHIME_DEVICE void sum_bucket(const Model& model, Bucket bucket) {
-  chimex_float_sum_reduce_block(CHIME_TEAM_WORLD, model.sum + bucket.begin,
+static CHIME_DEVICE void sum_bucket(const Model& model, int step, Bucket bucket) {
+  chimex_float_sum_reduce_block(CHIME_TEAM_WORLD, sum_of(model, step) + bucket.begin,
                                 model.gradient + bucket.begin, bucket.size());
 }
 
-// If sums overlap, the first block sums bucket 1 while the others compute bucket 0. A PE's sum is
-// written by others only in a reduction that it has entered, too, so it has read the last one.
+// If sums overlap, the first block sums bucket 1 while the others compute bucket 0.
 static CHIME_KERNEL void train(Model model, int steps, bool overlaps) {
   const Worker all = one_of_all();
   const auto threads = static_cast<int>(exec::block_threads());
@@ -116,15 +122,15 @@ static CHIME_KERNEL void train(Model model, int steps, bool overlaps) {
     exec::sync_grid();
     find_gradient(model, bucket_of(model.n, 1), all);
     exec::sync_grid();
-    if (is_first) sum_bucket(model, bucket_of(model.n, 1));
+    if (is_first) sum_bucket(model, step, bucket_of(model.n, 1));
     if (!overlaps) exec::sync_grid();
     if (!is_shared) find_gradient(model, bucket_of(model.n, 0), all);
     if (is_shared && !is_first)
       find_gradient(model, bucket_of(model.n, 0), {all.rank - threads, all.count - threads});
     exec::sync_grid();
-    if (is_first) sum_bucket(model, bucket_of(model.n, 0));
+    if (is_first) sum_bucket(model, step, bucket_of(model.n, 0));
     exec::sync_grid();
-    change_weights(model, all);
+    change_weights(model, step, all);
     exec::sync_grid();
   }
 }
@@ -135,7 +141,9 @@ static CHIME_KERNEL void residuals(Model model) { find_residuals(model, one_of_a
 static CHIME_KERNEL void gradient(Model model, int bucket) {
   find_gradient(model, bucket_of(model.n, bucket), one_of_all());
 }
-static CHIME_KERNEL void change(Model model) { change_weights(model, one_of_all()); }
+static CHIME_KERNEL void change(Model model, int step) {
+  change_weights(model, step, one_of_all());
+}
 
 // ---- The host -----------------------------------------------------------------------------------
 
@@ -170,7 +178,7 @@ static void train_in_kernel(const Options& options, const Model& model, exec::St
        "launching the kernel");
 }
 
-// `sum(bucket)` is called when the kernel that computes the bucket has been launched,
+// `sum(step, bucket)` is called when the kernel that computes the bucket has been launched,
 // `sums_are_there()` before the one that needs both.
 template <class Sum, class SumsAreThere>
 static void train_by_kernels(const Options& options, const Model& model, exec::Stream stream,
@@ -180,31 +188,32 @@ static void train_by_kernels(const Options& options, const Model& model, exec::S
     must(exec::launch(config, residuals, model), "computing residuals");
     for (const int bucket : {1, 0}) {
       must(exec::launch(config, gradient, model, bucket), "computing a gradient");
-      sum(bucket_of(model.n, bucket));
+      sum(step, bucket_of(model.n, bucket));
     }
     sums_are_there();
-    must(exec::launch(config, change, model), "changing weights");
+    must(exec::launch(config, change, model, step), "changing weights");
   }
 }
 
-static void sum_on_stream(const Model& model, Bucket bucket, exec::Stream stream) {
-  must_call(chimex_float_sum_reduce_on_stream(CHIME_TEAM_WORLD, model.sum + bucket.begin,
+static void sum_on_stream(const Model& model, int step, Bucket bucket, exec::Stream stream) {
+  must_call(chimex_float_sum_reduce_on_stream(CHIME_TEAM_WORLD, sum_of(model, step) + bucket.begin,
                                               model.gradient + bucket.begin, bucket.size(), stream),
             "summing a bucket");
 }
 
 static void train_on_one_stream(const Options& options, const Model& model, exec::Stream stream) {
   train_by_kernels(
-      options, model, stream, [&](Bucket bucket) { sum_on_stream(model, bucket, stream); }, [] {});
+      options, model, stream,
+      [&](int step, Bucket bucket) { sum_on_stream(model, step, bucket, stream); }, [] {});
 }
 
 static void train_on_streams(const Options& options, const Model& model, const Streams& streams) {
   train_by_kernels(
       options, model, streams.kernels,
-      [&](Bucket bucket) {
+      [&](int step, Bucket bucket) {
         must(exec::event_record(streams.computed, streams.kernels), "recording an event");
         must(exec::stream_wait_event(streams.sums, streams.computed), "waiting for an event");
-        sum_on_stream(model, bucket, streams.sums);
+        sum_on_stream(model, step, bucket, streams.sums);
       },
       [&] {
         must(exec::event_record(streams.summed, streams.sums), "recording an event");
@@ -215,9 +224,9 @@ static void train_on_streams(const Options& options, const Model& model, const S
 static void train_by_host(const Options& options, const Model& model, exec::Stream stream) {
   train_by_kernels(
       options, model, stream,
-      [&](Bucket bucket) {
+      [&](int step, Bucket bucket) {
         must(exec::stream_synchronize(stream), "running kernels");
-        must_call(chime_float_sum_reduce(CHIME_TEAM_WORLD, model.sum + bucket.begin,
+        must_call(chime_float_sum_reduce(CHIME_TEAM_WORLD, sum_of(model, step) + bucket.begin,
                                          model.gradient + bucket.begin, bucket.size()),
                   "summing a bucket");
       },
@@ -259,10 +268,10 @@ static void validate(const Options& options, const Model& model) {
   // Sums are the same bits on all PEs, so the weights are.
   must(exec::copy(model.gradient, got.data(), got.size() * sizeof(float)), "filling weights");
   chime_barrier_all();
-  must_call(chime_float_max_reduce(CHIME_TEAM_WORLD, model.sum, model.gradient, got.size()),
+  must_call(chime_float_max_reduce(CHIME_TEAM_WORLD, model.sums, model.gradient, got.size()),
             "comparing weights");
   std::vector<float> most(got.size());
-  must(exec::copy(most.data(), model.sum, most.size() * sizeof(float)), "reading weights");
+  must(exec::copy(most.data(), model.sums, most.size() * sizeof(float)), "reading weights");
   if (most != got) fail("weights differ between PEs");
 }
 
@@ -303,7 +312,7 @@ static bool parse(int argc, char** argv, Options* options) {
 
 static Model make_model(const Options& options) {
   const auto n = static_cast<std::size_t>(options.weights);
-  return {symmetric<float>(n), symmetric<float>(n),
+  return {symmetric<float>(n), symmetric<float>(2 * n),
           of_device<float>(n), of_device<float>(static_cast<std::size_t>(options.samples)),
           chime_n_pes(),       chime_my_pe(),
           options.weights,     options.samples};
@@ -311,7 +320,7 @@ static Model make_model(const Options& options) {
 static void free_model(const Model& model) {
   exec::device_free(model.residuals);
   exec::device_free(model.weights);
-  chime_free(model.sum);
+  chime_free(model.sums);
   chime_free(model.gradient);
 }
 

@@ -82,7 +82,7 @@ static CHIME_KERNEL void update_anywhere(Table table, int updates) {
 
 // A batch of updates, sorted by PE: for each PE, place for all of them.
 struct Batch {
-  std::uint64_t *out, *in;  // symmetric
+  std::uint64_t *out, *in;  // symmetric; in: of two batches
   unsigned* placed;         // updates for each PE so far; of the device, as the rest
   std::size_t *sent, *here, *offsets;
   int most;
@@ -132,7 +132,7 @@ static Batch make_batch(const Options& options) {
   const auto pes = static_cast<std::size_t>(chime_n_pes());
   const std::size_t all = pes * static_cast<unsigned>(options.batch);
   const Batch batch = {symmetric<std::uint64_t>(all),
-                       symmetric<std::uint64_t>(all),
+                       symmetric<std::uint64_t>(2 * all),
                        of_device<unsigned>(pes),
                        of_device<std::size_t>(pes),
                        of_device<std::size_t>(pes),
@@ -151,11 +151,21 @@ static void free_batch(const Batch& batch) {
   chime_free(batch.out);
 }
 
-static void update_by_exchange(const Options& options, const Table& table, const Batch& batch,
+// Batches come to two places in turns: a PE that has one may begin the next, and write to a PE that
+// still reads. It begins the one after next only when all have begun the next.
+static Batch batch_of(const Batch& batch, const Table& table, int number) {
+  Batch its = batch;
+  its.in += static_cast<std::size_t>(number % 2) * static_cast<unsigned>(table.n_pes) *
+            static_cast<unsigned>(batch.most);
+  return its;
+}
+
+static void update_by_exchange(const Options& options, const Table& table, const Batch& batches,
                                exec::Stream stream) {
   const exec::LaunchConfig config = shape_of_kernels(options, stream);
   for (int first = 0; first < options.updates; first += options.batch) {
     const int end = std::min(first + options.batch, options.updates);
+    const Batch batch = batch_of(batches, table, first / options.batch);
     must(exec::launch(config, empty_batch, table, batch), "emptying the batch");
     must(exec::launch(config, fill_batch, table, batch, first, end), "filling the batch");
     must(exec::launch(config, count_batch, table, batch), "counting the batch");

@@ -360,14 +360,18 @@
 //   All members call, with the same n, root, type and operation, each by one caller at a time in a
 //   lane. `dst` is symmetric; before the first member calls, it is ready on all of them. When a
 //   call returns, this PE's `dst` is complete and its `src` may be written again; other members may
-//   still be in the call. Integers wrap. Sums and products of half and bfloat16 are made in float
-//   and rounded once. min and max of a NaN are NaN. Complex products are those of C, infinite where
-//   a factor is infinite and the other one not 0. Results do not depend on the path, to the bit:
-//   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
-//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes;
-//   CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts that are not x86. A call
-//   that fails may have written a part of `dst`; if it has waited in vain, others may still read
-//   `src` and write `dst`, so a program that writes `src` then may change their results.
+//   still be in the call. A member that is done may begin the next call, and write to a `dst` that
+//   another one still reads. So calls in a loop take two `dst` in turns, or a barrier or sync
+//   stands between reading one and the next call; always the latter if a call does not tell its
+//   caller that all have called: broadcasts, scans, n = 0. Integers wrap. Sums and products of half
+//   and bfloat16 are made in float and rounded once. min and max of a NaN are NaN. Complex products
+//   are those of C, infinite where a factor is infinite and the other one not 0. Results do not
+//   depend on the path, to the bit: neighbours by rank are combined in pairs, then pairs of pairs.
+//   Returns as chime_barrier does; CHIMEX_ERR_INVALID also where there is no such root, or no
+//   memory of so many bytes; CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts
+//   that are not x86. A call that fails may have written a part of `dst`; if it has waited in vain,
+//   others may still read `src` and write `dst`, so a program that writes `src` then may change
+//   their results.
 //
 // Source: device/coll/.
 

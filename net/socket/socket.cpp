@@ -50,6 +50,12 @@ void prepare(const Descriptor& socket) {
   notice_a_silent_host(socket);
 }
 
+// False with errno: there is no such interface, or the process has no right.
+bool leave_by(const Descriptor& socket, const std::string& interface) {
+  return setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
+                    static_cast<socklen_t>(interface.size())) == 0;
+}
+
 template <class Ask>
 Address ask_address(const Descriptor& socket, Ask ask) {
   sockaddr_storage storage{};
@@ -96,9 +102,14 @@ Descriptor listen_at(const Address& address) {
 Address address_of(const Descriptor& socket) { return ask_address(socket, getsockname); }
 Address peer_of(const Descriptor& socket) { return ask_address(socket, getpeername); }
 
-Descriptor start_connecting(const Address& address) {
+bool may_choose_interface() {
+  const auto socket = make_socket(AF_INET);
+  return socket && leave_by(socket, "lo");
+}
+
+Descriptor start_connecting(const Address& address, const std::string& interface) {
   auto socket = make_socket(address.family());
-  if (!socket) return {};
+  if (!socket || (!interface.empty() && !leave_by(socket, interface))) return {};
   prepare(socket);
   if (connect(socket.get(), address.get(), address.length()) && errno != EINPROGRESS) return {};
   return socket;

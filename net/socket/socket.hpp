@@ -20,8 +20,11 @@ Address address_of(const Descriptor& socket);
 Address peer_of(const Descriptor& socket);
 
 // Begins to connect: empty, with errno, where that fails at once. When the socket becomes writable,
-// connect_error() tells how it ended.
-Descriptor start_connecting(const Address& address);
+// connect_error() tells how it ended. `interface`: by that one alone, whatever the routes prefer;
+// empty: as they say.
+Descriptor start_connecting(const Address& address, const std::string& interface = {});
+// Whether this process may choose an interface: Linux lets every process do so since 5.7.
+bool may_choose_interface();
 // 0, or errno's number.
 int connect_error(const Descriptor& socket);
 

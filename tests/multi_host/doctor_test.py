@@ -140,21 +140,21 @@ class OnHosts(unittest.TestCase):
 
     # Recorded hosts: the healthy tree of unit/chime_doctor, without its InfiniBand port
 
-    def record(self, host, address, *faults):
-        """A tree for that host, whose RoCE port has the address."""
+    def record(self, host, address, interface, *faults):
+        """A tree for that host, whose RoCE port has the address, and is an interface that the host really has."""
         tree = trees.Tree(self.folder / host)
         tree.put((TREES / "healthy").read_text().splitlines())
         gid = "0000:0000:0000:0000:0000:ffff:" + "".join(f"{int(part):02x}" + ":" * (i == 1) for i, part in enumerate(address.split(".")))
         tree.put(["- /sys/class/infiniband/mlx5_1", "$NIC0/infiniband/mlx5_0/hca_type: MT4129", "$NIC0/infiniband/mlx5_0/fw_ver: 28.39.1002",
                   *(f"$ROCE/gids/{index}: {gid}" for index in (2, 3)),
-                  'answers interfaces: [{"name": "lo", "addresses": ["127.0.0.1"]}, {"name": "ens1f0np0", "addresses": ["%s"], "networks": ["%s.0/24"]}]'
-                  % (address, address.rpartition(".")[0])])
+                  'answers interfaces: [{"name": "lo", "addresses": ["127.0.0.1"]}, {"name": "%s", "addresses": ["%s"], "networks": ["%s.0/24"]}]'
+                  % (interface, address, address.rpartition(".")[0])])
         tree.put(faults)
 
-    def recorded(self, address_of_host2, *faults):
+    def recorded(self, address_of_host2, *faults, interface="eth0", network="10.77.0"):
         """Lines that are not ok, as {(level, what): text}, without those of single hosts."""
         for i, host in enumerate(NAMES):
-            self.record(host, address_of_host2 if i == 2 else f"10.77.0.{i + 1}", *(faults if i == 2 else ()))
+            self.record(host, address_of_host2 if i == 2 else f"{network}.{i + 1}", interface, *(faults if i == 2 else ()))
         script = f'exec "$0" "$@" --root {self.folder}/$(hostname)'
         job = subprocess.run([CHIME_RUN, "--agent-command", SHELL, "--hosts", ",".join(NAMES), "-n", "3", "--no-prefix", "sh", "-c", script,
                               DOCTOR, "--job", "--json", "--wait", "20"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -177,9 +177,22 @@ class OnHosts(unittest.TestCase):
 
     def test_a_gid_of_a_subnet_that_no_way_leads_to_is_named(self):
         found = self.recorded("10.99.0.3")
-        self.assertEqual(set(found), {("warning", "RoCE addresses")})
-        self.assertIn("10.99.0.3 is not reached by TCP from host0", found["warning", "RoCE addresses"])
-        self.assertIn("its subnet is 10.99.0.0/24", found["warning", "RoCE addresses"])
+        self.assertEqual(set(found), {("wrong", "RoCE addresses")})
+        self.assertIn("10.99.0.3 is not reached by TCP from host0 through eth0", found["wrong", "RoCE addresses"])
+        self.assertIn("its subnet is 10.99.0.0/24", found["wrong", "RoCE addresses"])
+
+    def test_a_route_that_leaves_by_no_nic_is_named(self):
+        # A network of NICs that is not connected. Routes lead to its addresses by eth0, so that TCP gets there and RoCE does not.
+        for i, host in enumerate(NAMES):
+            on(host, "ip", "link", "add", "fabric0", "type", "veth", "peer", "name", "nowhere")
+            on(host, "ip", "addr", "add", f"10.99.0.{i + 1}/24", "dev", "fabric0")
+            for end in ("fabric0", "nowhere"):
+                on(host, "ip", "link", "set", end, "up")
+            for other in {0, 1, 2} - {i}:
+                on(host, "ip", "route", "add", f"10.99.0.{other + 1}/32", "via", f"10.77.0.{other + 1}")
+        found = self.recorded("10.99.0.3", interface="fabric0", network="10.99.0")
+        self.assertEqual(set(found), {("wrong", "RoCE addresses")})
+        self.assertRegex(found["wrong", "RoCE addresses"], r"^10\.99\.0\.\d is not reached by TCP from host\d through fabric0: ")
 
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):
         on("host2", "ip", "addr", "add", "10.99.0.3/24", "dev", "eth0")

@@ -297,6 +297,24 @@ TEST(CheckPorts, TellsRoutedSubnetsFromUnreachedOnes) {
                "may go another way");
 }
 
+TEST(CheckPorts, BelievesWhatWentThroughTheNicsInterface) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
+  host(job, 1).ports = {roce("10.2.0.1", "10.2.0.0/24")};
+  PathFacts by_routes = path(0, 1, Outcome::kOpen, "10.2.0.1");
+  PathFacts first = path(0, 1, Outcome::kSilent, "10.2.0.1"), second = first;
+  first.through = "ens1";
+  second.through = "ens2";
+  job.found.paths = {by_routes, first, second};
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_0 port 1",
+               "10.2.0.1 is not reached by TCP from a through ens1: no answer (its subnet is "
+               "10.2.0.0/24)");
+  job.found.paths[2].outcome = Outcome::kOpen;  // its other NIC gets there
+  expect_ok(check_ports(job));
+  job.found.paths[0].outcome = Outcome::kNoWay;  // and the routes say nothing of NICs
+  expect_ok(check_ports(job));
+}
+
 TEST(CheckPorts, KnowsThatTcpGoesByTheNicWithinItsSubnet) {
   Job job = job_on(2);
   host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};

@@ -20,24 +20,26 @@ json array_of(const auto& all) {
 }
 
 json json_of(const PortFacts& port) {
-  return {{"where", port.where},     {"is_ethernet", port.is_ethernet}, {"gid", port.gid},
-          {"address", port.address}, {"network", port.network},         {"lid", port.lid}};
+  return {{"where", port.where},        {"is_ethernet", port.is_ethernet}, {"gid", port.gid},
+          {"address", port.address},    {"network", port.network},         {"lid", port.lid},
+          {"interface", port.interface}};
 }
 PortFacts port_of(const json& recorded) {
-  return {recorded.value("where", ""),   recorded.value("is_ethernet", false),
-          recorded.value("gid", ""),     recorded.value("address", ""),
-          recorded.value("network", ""), recorded.value("lid", 0)};
+  return {recorded.value("where", ""),    recorded.value("is_ethernet", false),
+          recorded.value("gid", ""),      recorded.value("address", ""),
+          recorded.value("network", ""),  recorded.value("lid", 0),
+          recorded.value("interface", "")};
 }
 
 json json_of(const ListeningAddress& address) {
-  return {{"interface", address.interface},
-          {"host", address.host},
-          {"port", address.port},
-          {"listens", address.listens}};
+  return {{"interface", address.interface}, {"host", address.host},
+          {"port", address.port},           {"listens", address.listens},
+          {"is_of_nic", address.is_of_nic}, {"network", address.network}};
 }
 ListeningAddress listening_address_of(const json& recorded) {
-  return {recorded.value("interface", ""), recorded.value("host", ""),
-          recorded.value("port", std::uint16_t{0}), recorded.value("listens", true)};
+  return {recorded.value("interface", ""),          recorded.value("host", ""),
+          recorded.value("port", std::uint16_t{0}), recorded.value("listens", true),
+          recorded.value("is_of_nic", false),       recorded.value("network", "")};
 }
 
 json json_of(const Subject& subject) {
@@ -93,7 +95,8 @@ json json_of(const PathFacts& path) {
           {"port", path.port},
           {"listens", path.listens},
           {"outcome", static_cast<int>(path.outcome)},
-          {"why", path.why}};
+          {"why", path.why},
+          {"through", path.through}};
 }
 PathFacts path_of(const json& recorded) {
   return {recorded.value("from", 0),
@@ -103,7 +106,8 @@ PathFacts path_of(const json& recorded) {
           recorded.value("port", std::uint16_t{0}),
           recorded.value("listens", true),
           static_cast<PathFacts::Outcome>(recorded.value("outcome", 0)),
-          recorded.value("why", "")};
+          recorded.value("why", ""),
+          recorded.value("through", "")};
 }
 
 json json_of(const ClockFacts& clock) {

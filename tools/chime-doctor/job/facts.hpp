@@ -18,10 +18,11 @@ namespace chime::doctor {
 struct PortFacts {
   std::string where;  // "mlx5_0 port 1"
   bool is_ethernet = false;
-  std::string gid;      // RoCE: the one that Chime takes; InfiniBand: the first
-  std::string address;  // RoCE: the GID as an internet address, "10.0.0.1"
-  std::string network;  // RoCE: "10.0.0.0/24"; empty: not known
-  int lid = 0;          // InfiniBand
+  std::string gid;             // RoCE: the one that Chime takes; InfiniBand: the first
+  std::string address;         // RoCE: the GID as an internet address, "10.0.0.1"
+  std::string network;         // RoCE: "10.0.0.0/24"; empty: not known
+  int lid = 0;                 // InfiniBand
+  std::string interface = {};  // RoCE: that has the address; empty: not known
 };
 
 // Where a host may be reached.
@@ -30,6 +31,9 @@ struct ListeningAddress {
   std::uint16_t port = 0;
   // Whether the PE listens there; else nobody does, and a refusal is the host's answer.
   bool listens = true;
+  // It is a RoCE port's: NICs get there by their own interfaces alone.
+  bool is_of_nic = false;
+  std::string network = {};  // RoCE: as PortFacts
 };
 
 // What a PE that looks at its host for all PEs there has found.
@@ -70,6 +74,8 @@ struct PathFacts {
     kOther,   // somebody else answers there
   } outcome = Outcome::kOpen;
   std::string why;  // the system's words; empty: it is open
+  // Of the host that tries, by which alone it did; empty: as its routes say.
+  std::string through = {};
 };
 
 // How far a host's clock is ahead of another's.

@@ -13,6 +13,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "net/socket/error.hpp"
+#include "net/socket/socket.hpp"
 #include "tools/chime-doctor/job/checks/checks.hpp"
 #include "tools/chime-doctor/job/exchange.hpp"
 #include "tools/chime-doctor/job/leader.hpp"
@@ -44,16 +45,18 @@ struct Member {
   std::unique_ptr<PathProbe> probe;  // null: another PE looks at the host, or it cannot listen
   bool looks = false;
   Times times;
+  std::vector<PortFacts> ports = {};  // of the host, where it looks
 };
 
-// RoCE ports may be at interfaces at which nobody listens.
+// RoCE ports' addresses once more, for the NICs of others; nobody may listen there.
 void add_addresses_of_ports(HostFacts& host) {
+  if (host.addresses.empty()) return;
+  const std::vector<ListeningAddress> listening = host.addresses;
   for (const PortFacts& port : host.ports) {
-    const bool is_known =
-        port.address.empty() || port.address.starts_with("127.") ||
-        std::ranges::count(host.addresses, port.address, &ListeningAddress::host) > 0;
-    if (!is_known && !host.addresses.empty())
-      host.addresses.push_back({port.where, port.address, host.addresses.front().port, false});
+    if (port.address.empty() || port.address.starts_with("127.")) continue;
+    const auto known = std::ranges::find(listening, port.address, &ListeningAddress::host);
+    const std::uint16_t tcp = known == listening.end() ? listening.front().port : known->port;
+    host.addresses.push_back({port.where, port.address, tcp, false, true, port.network});
   }
 }
 
@@ -75,20 +78,42 @@ void introduce(Member& member, const Machine& machine) {
   PeFacts facts = facts_of_pe(member.bootstrap->rank(), machine);
   if (member.looks) {
     facts.of_host = facts_of_host(machine);
+    member.ports = facts.of_host->ports;
     if (member.bootstrap->size() > 1) start_listening(member, machine, *facts.of_host);
   }
   publish_facts(*member.bootstrap, facts);
 }
 
-// Of the other hosts.
-std::vector<Target> targets_of(int pe, const std::vector<HostAddresses>& hosts) {
+// By which the host's NICs get to an address of that network: those that are in it, else all.
+// Where none is known, as the routes say.
+std::vector<std::string> ways_to(const std::string& network, const std::vector<PortFacts>& ports) {
+  std::vector<std::string> within, all;
+  for (const PortFacts& port : ports) {
+    if (port.interface.empty() || port.address.starts_with("127.")) continue;
+    all.push_back(port.interface);
+    if (port.network == network) within.push_back(port.interface);
+  }
+  if (all.empty() || !net::may_choose_interface()) return {""};
+  return within.empty() ? all : within;
+}
+
+void add_target(const HostAddresses& host, const ListeningAddress& address,
+                const std::vector<PortFacts>& ports, std::vector<Target>& targets) {
+  if (!address.is_of_nic) return targets.push_back({host.pe, address});
+  for (const std::string& through : ways_to(address.network, ports))
+    targets.push_back({host.pe, address, through});
+}
+
+// Of the other hosts, tried from a host with these ports.
+std::vector<Target> targets_of(int pe, const std::vector<PortFacts>& ports,
+                               const std::vector<HostAddresses>& hosts) {
   const auto mine = std::ranges::find(hosts, pe, &HostAddresses::pe);
   std::vector<Target> targets;
   if (mine == hosts.end()) return targets;
   for (const std::size_t place :
        tried_by(static_cast<std::size_t>(mine - hosts.begin()), hosts.size()))
     for (const ListeningAddress& address : hosts[place].addresses)
-      targets.push_back({hosts[place].pe, address});
+      add_target(hosts[place], address, ports, targets);
   return targets;
 }
 
@@ -103,7 +128,8 @@ void keep_clocks_of_first(PairFacts& found, const std::vector<HostAddresses>& ho
 void try_others(Member& member, const std::vector<HostAddresses>& hosts) {
   const int me = member.bootstrap->rank();
   PairFacts found;
-  if (member.probe) found = member.probe->try_all(targets_of(me, hosts), member.times.try_paths);
+  if (member.probe)
+    found = member.probe->try_all(targets_of(me, member.ports, hosts), member.times.try_paths);
   keep_clocks_of_first(found, hosts);
   publish_pairs(*member.bootstrap, found);
 }

@@ -40,12 +40,16 @@ std::string address_in(const host::mlx5::Gid& gid) {
                                                                        : text;
 }
 
-std::string network_of(const std::string& address, const Probes& probes) {
-  if (!probes.interfaces) return {};
+// The interface that has the port's address, and its network.
+void add_interface(const Probes& probes, PortFacts& port) {
+  if (!probes.interfaces) return;
   for (const Interface& interface : *probes.interfaces)
     for (std::size_t i = 0; i < interface.networks.size() && i < interface.addresses.size(); ++i)
-      if (interface.addresses[i] == address) return interface.networks[i];
-  return {};
+      if (interface.addresses[i] == port.address) {
+        port.interface = interface.name;
+        port.network = interface.networks[i];
+        return;
+      }
 }
 
 // The GID that a PE takes. Without one the host's own checks say so.
@@ -56,7 +60,7 @@ void add_gid(const RdmaPort& port, const Machine& machine, PortFacts& facts) try
     if (gid.index == std::to_string(taken.index)) facts.gid = gid.text;
   if (!port.is_ethernet) return;
   facts.address = address_in(taken.gid);
-  facts.network = network_of(facts.address, machine.probes);
+  add_interface(machine.probes, facts);
 } catch (const host::Error&) {
 }
 

@@ -102,9 +102,10 @@ PairFacts PathProbe::try_all(const std::vector<Target>& targets,
   std::future<void> ended = all_ended_.get_future();
   const net::Deadline deadline = net::Clock::now() + patience;
   reactor_.post([this, &targets, deadline] {
-    for (const auto& [pe, address] : targets)
-      attempts_.push_back({.path = {options_.pe, pe, address.interface, address.host, address.port,
-                                    address.listens, PathFacts::Outcome::kSilent, "no answer"}});
+    for (const auto& [pe, address, through] : targets)
+      attempts_.push_back(
+          {.path = {options_.pe, pe, address.interface, address.host, address.port, address.listens,
+                    PathFacts::Outcome::kSilent, "no answer", through}});
     n_running_ = attempts_.size();
     reactor_.at(deadline, [this] { end_all(); });
     for (Attempt& attempt : attempts_) begin(attempt, deadline);
@@ -122,6 +123,7 @@ void PathProbe::begin(Attempt& attempt, net::Deadline deadline) try {
   net::Dial::Options options{.addresses = {address},
                              .credentials = options_.credentials,
                              .roles = {options_.pe, attempt.path.to},
+                             .interface = attempt.path.through,
                              .waits = false};
   attempt.dial = std::make_unique<net::Dial>(
       reactor_, std::move(options), deadline,

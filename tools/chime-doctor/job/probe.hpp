@@ -24,6 +24,7 @@ namespace chime::doctor {
 struct Target {
   int pe;
   ListeningAddress address;
+  std::string through = {};  // as PathFacts
 };
 
 class PathProbe final : private net::ConnectionOwner {

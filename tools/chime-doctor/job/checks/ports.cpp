@@ -138,34 +138,54 @@ bool has_nic_in(const std::string& network, int pe, const std::vector<Node>& nod
   });
 }
 
+bool is_lost(const PathFacts& path) {
+  return path.outcome == Outcome::kSilent || path.outcome == Outcome::kNoWay;
+}
+
+// Whether a NIC of the same host has reached the same address. Attempts through no interface show
+// nothing of NICs where others went through theirs.
+bool is_refuted(const PathFacts& path, const Job& job) {
+  return std::ranges::any_of(job.found.paths, [&](const PathFacts& other) {
+    return other.from == path.from && other.host == path.host && !other.through.empty() &&
+           (path.through.empty() || !is_lost(other));
+  });
+}
+
 // What TCP to the ports' addresses has shown.
 std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
                                          const std::vector<Node>& nodes) {
   for (const PathFacts& path : job.found.paths) {
     const auto port = std::ranges::find(ports, path.host,
                                         [](const PortOfHost& one) { return one.port->address; });
-    const bool is_lost = path.outcome == Outcome::kSilent || path.outcome == Outcome::kNoWay;
-    if (port == ports.end() || !is_lost) continue;
+    if (port == ports.end() || !is_lost(path) || is_refuted(path, job)) continue;
     const std::string from = words_of_node_at(path.from, nodes);
     const std::string& network = port->port->network;
-    const bool goes_by_nic = has_nic_in(network, path.from, nodes);
+    const bool goes_by_nic = !path.through.empty() || has_nic_in(network, path.from, nodes);
     return Finding{
         goes_by_nic ? Level::kWrong : Level::kWarning, "RoCE addresses", port->words(),
-        fmt::format("{} is not reached by TCP from {}: {}{}{}", path.host, from, path.why,
+        fmt::format("{} is not reached by TCP from {}{}: {}{}{}", path.host, from,
+                    path.through.empty() ? "" : " through " + path.through, path.why,
                     network.empty() ? "" : fmt::format(" (its subnet is {})", network),
                     goes_by_nic ? "" : "; RoCE may go another way, from the NIC's own interface"),
-        fmt::format("on {}: ip route get {} oif <the NIC's interface>; let UDP port 4791 (RoCE v2) "
-                    "and TCP pass",
-                    from, path.host)};
+        fmt::format("on {}: ip route get {} oif {}; let UDP port 4791 (RoCE v2) and TCP pass", from,
+                    path.host, path.through.empty() ? "<the NIC's interface>" : path.through)};
   }
   return std::nullopt;
 }
 
-bool some_were_tried(const Ports& ports, const Job& job) {
-  return std::ranges::any_of(job.found.paths, [&](const PathFacts& path) {
-    return std::ranges::any_of(
+// Whether the ports' addresses were tried, and through NICs' interfaces.
+struct Tried {
+  bool some = false, through_nics = false;
+};
+Tried tried_in(const Ports& ports, const Job& job) {
+  Tried tried;
+  for (const PathFacts& path : job.found.paths) {
+    const bool is_ports = std::ranges::any_of(
         ports, [&](const PortOfHost& one) { return one.port->address == path.host; });
-  });
+    tried.some |= is_ports;
+    tried.through_nics |= is_ports && !path.through.empty();
+  }
+  return tried;
 }
 
 Finding networks_finding(const Ports& ports, const Job& job) {
@@ -178,7 +198,13 @@ Finding networks_finding(const Ports& ports, const Job& job) {
     return {Level::kWarning, "RoCE addresses", "",
             all + ": PEs whose NICs are in different ones reach each other by a router alone",
             "CHIME_NIC=<a device> of one subnet on all hosts, unless a router connects them"};
-  if (some_were_tried(ports, job))
+  const Tried tried = tried_in(ports, job);
+  if (tried.through_nics)
+    return ok("RoCE addresses", "",
+              all +
+                  ": TCP gets from one to another through the NICs' interfaces; RoCE needs UDP "
+                  "port 4791, too");
+  if (tried.some)
     return ok("RoCE addresses", "",
               all +
                   ": TCP gets from one to another, by whatever interface; RoCE needs a router "

@@ -1,9 +1,9 @@
-// What each member sends to all, by recursive doubling: 1 message to, and from, about log2(n)
-// members, in place of n - 1. The members' messages lie one behind another, in the order of ranks.
+// Messages of each member to all, by recursive doubling: a member gets about log2(n), and most send
+// as many, in place of n - 1. The members' messages lie one behind another, in the order of ranks.
 //
 // After step k, members whose ranks are alike but for their k lowest bits are a group, each of
 // which has the messages of all. In the next step each gets those of the group beside its own, from
-// a member there. The last group may be smaller: its members send to several.
+// a member there. The last group may be smaller: its members send to several, at most to all.
 #ifndef CHIME_DEVICE_COLL_DOUBLING_CUH_
 #define CHIME_DEVICE_COLL_DOUBLING_CUH_
 

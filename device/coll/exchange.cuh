@@ -185,13 +185,15 @@ CHIME_DEVICE Arrived arrived_by_doubling(const Context& ctx, Meeting meeting, st
 // By all members of the group, which have read what came: then slots may be written again. Words of
 // the next turn order nothing, so the fence does. It pairs with have_come() on the PE that writes a
 // slot next: that PE stores only when it has seen the words. What words brought, no other PE
-// writes.
+// writes. Where some senders have requests in place of words, only these write their slots, behind
+// a request of this PE; but by doubling others do.
 template <class Group>
 CHIME_DEVICE void end_turn(const Context& ctx, Group g, Meeting meeting, Round round,
                            std::size_t bytes) {
   const bool came_to_slots = !go_as_words(ctx, meeting, round, bytes);
   g.sync();
-  if (came_to_slots && g.is_leader()) order::puts_visible();
+  if (!g.is_leader()) return;
+  if (came_to_slots || team_of(ctx, meeting.handle).doubles != 0) order::puts_visible();
 }
 
 }  // namespace chime::detail

@@ -26,7 +26,8 @@ CHIME_DEVICE std::uint64_t* arrival_of(const Context& ctx, std::int32_t handle, 
 }
 
 // The half of the scratch that this turn uses: a slot for each member, of which only this PE uses
-// its own, then words of each, then room for what words of each bring, which this PE alone writes.
+// its own (but in a turn by doubling, whose messages lie densely over all slots), then words of
+// each, then room for what words of each bring, which this PE alone writes.
 CHIME_DEVICE std::byte* half_of(const Context& ctx, Meeting meeting) {
   std::byte* const lane =
       ctx.teams.scratch + lane_number(ctx, meeting.handle) * ctx.teams.scratch_bytes;

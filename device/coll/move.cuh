@@ -110,7 +110,8 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       ctx, g,
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
-        if (detail::is_doubled(ctx, meeting, bytes))
+        const bool is_few = bytes < detail::team_of(ctx, team).switch_at.fcollect;
+        if (is_few && detail::is_doubled(ctx, meeting, bytes))
           return detail::gather_by_doubling(ctx, g, meeting, dst, src, bytes);
         return detail::exchange_blocks(ctx, g, meeting, dst, detail::whole(src, bytes),
                                        detail::team_of(ctx, team).switch_at.fcollect);

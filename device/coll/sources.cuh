@@ -78,8 +78,9 @@ CHIME_DEVICE std::uint64_t place_of(const Context& ctx, Meeting meeting, const S
   return place | word_of(source.room);
 }
 
-// By the leader: notes where sources are mapped. By doubling the words lie where the first member
-// has its own slot: there each is read before its place is written, and no NIC sends them on.
+// By the leader: notes where sources are mapped. By doubling, the words lie over the first member's
+// own slot. It reads each word before it writes a place there. It writes places only if it maps all
+// members: then no NIC still sends the words on.
 CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, const Arrived& words) {
   const std::byte** const places = places_of_sources(ctx, meeting);
   const std::uint64_t mine = meeting.area(ctx).call;

@@ -9,6 +9,10 @@ namespace {
 // its way by a slot.
 constexpr std::uint64_t kCarriedByRequest = 16;
 std::uint64_t from_more_than_carried(const TeamSize&) { return kCarriedByRequest + 1; }
+// By doubling, what a slot takes is worth the second copy.
+std::uint64_t from_more_than_doubled(const TeamSize& team) {
+  return team.doubles ? team.slot_bytes + 1 : from_more_than_carried(team);
+}
 // What slots take in more than one turn.
 std::uint64_t from_more_than_slots(const TeamSize& team) {
   return team.members * team.slot_bytes + 1;
@@ -35,7 +39,7 @@ constexpr std::string_view kParts =
 
 constexpr Algorithms kAll[] = {
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
-     &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_carried,
+     &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_doubled,
      most_of_slot, always},
     {"alltoall", "CHIME_COLL_ALLTOALL", "slots", "direct", "a block", kSlots, kDirect,
      &CollectiveOptions::alltoall, &abi::SwitchSizes::alltoall, from_more_than_carried,

@@ -1,6 +1,6 @@
 // Which algorithm a collective takes: one table, for the teams of a job and for chime-info. Each
-// call has two, one for few bytes and one for many. In a large team few bytes that each member
-// sends to all go by doubling (device/coll/doubling.cuh).
+// call has two, one for few bytes and one for many. In a large team few bytes of each member for
+// all go by doubling (device/coll/doubling.cuh).
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ namespace chime::host {
 struct TeamSize {
   std::size_t members;
   std::size_t slot_bytes;  // of a member in the scratch
+  bool doubles = false;    // are_doubled()
 };
 
 struct Algorithms {

@@ -135,8 +135,9 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   const std::size_t slot_bytes = shape_.slot_bytes(members);
   entry.slot_bytes = static_cast<std::uint32_t>(slot_bytes);
   entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
-  entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes});
-  entry.doubles = are_doubled(shape_.algorithms, members) ? 1 : 0;
+  const bool doubles = are_doubled(shape_.algorithms, members);
+  entry.doubles = doubles ? 1 : 0;
+  entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes, doubles});
   return entry;
 }
 

@@ -30,9 +30,10 @@ Choices choices(const host::Settings& settings, int n_pes) {
                                         static_cast<int>(settings.team_lanes), n_pes,
                                         settings.collective_scratch};
   const auto members = static_cast<std::size_t>(n_pes);
-  const host::TeamSize team = {members, shape.slot_bytes(members)};
+  const host::TeamSize team = {members, shape.slot_bytes(members),
+                               host::are_doubled(settings.collectives, members)};
   const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
-  Choices all = {{}, host::are_doubled(settings.collectives, members) ? team.slot_bytes : 0};
+  Choices all = {{}, team.doubles ? team.slot_bytes : 0};
   for (const host::Algorithms& call : host::all_algorithms())
     all.calls.push_back({call, sizes.*call.switch_at});
   return all;

@@ -59,7 +59,7 @@ struct Team {
   std::int32_t start = 0;
   std::int32_t stride = 1;
   std::int16_t lanes = 0;
-  std::uint16_t doubles = 0;  // 1: what a member sends to all goes by recursive doubling
+  std::uint16_t doubles = 0;  // 1: small data of each member for all go by recursive doubling
   const std::int32_t* pes = nullptr;  // [size], or null
   SyncArea* areas = nullptr;          // [lanes] here; one more where its members agree on something
   std::uint64_t first_epoch = 0;      // its meetings count from here

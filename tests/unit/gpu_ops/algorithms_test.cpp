@@ -68,6 +68,13 @@ TEST(Algorithms, ATeamOfOneSendsNothing) {
   }
 }
 
+// An fcollect is doubled where it goes by slots.
+TEST(Algorithms, FcollectsGoBySlotsWhereTheseAreDoubled) {
+  EXPECT_EQ(switch_sizes({}, {17, 320, true}).fcollect, 321u);
+  EXPECT_EQ(switch_sizes({}, {17, 320, true}).alltoall, 17u);
+  EXPECT_EQ(switch_sizes(asked("CHIME_COLL_FCOLLECT", "direct"), {17, 320, true}).fcollect, 0u);
+}
+
 TEST(Algorithms, LargeTeamsDouble) {
   EXPECT_FALSE(are_doubled({}, 16));
   EXPECT_TRUE(are_doubled({}, 17));

@@ -32,7 +32,7 @@ void check_is_reached(const Runtime& runtime, const char* what, const void* memo
 }
 
 // A GPU's kernels have x86's long double alone (extended.cuh).
-void check_element(const chime_collective_request& request) {
+void check_long_double(const chime_collective_request& request) {
   constexpr bool kIsExtended = std::numeric_limits<long double>::digits == 64;
   if (is_reduction(request) && request.element == CHIME_ELEMENT_LONG_DOUBLE && !kIsExtended)
     throw Error("", CHIMEX_ERR_UNSUPPORTED,
@@ -68,7 +68,7 @@ void check_collective(Runtime& runtime, const chime_collective_request& request)
     throw Error("", CHIMEX_ERR_INVALID, "there is no such collective, operation or element");
   const KnownTeam team = known_team(runtime, kCollectives[kind_of(request)], request.team);
   if (!runtime.device->gpu->is_cpu()) {
-    check_element(request);
+    check_long_double(request);
     const std::size_t numbers = static_cast<std::size_t>(team.members.size()) * sizeof(std::size_t);
     if (request.kind == CHIME_COLLECTIVE_ALLTOALLV) {
       check_is_reached(runtime, "counts of the destination", request.dst_counts, numbers);

@@ -364,15 +364,15 @@
 //   still be in the call. A member that is done may begin the next call, and write to a `dst` that
 //   another one still reads. So calls in a loop take two `dst` in turns, or a barrier or sync
 //   stands between reading one and the next call; always the latter if a call does not tell its
-//   caller that all have called: broadcasts, scans, n = 0. Integers wrap. Sums and products of half
-//   and bfloat16 are made in float and rounded once. min and max of a NaN are NaN. Complex products
-//   are those of C, infinite where a factor is infinite and the other one not 0. Results do not
-//   depend on the path, to the bit: neighbours by rank are combined in pairs, then pairs of pairs.
-//   Returns as chime_barrier does; CHIMEX_ERR_INVALID also where there is no such root, or no
-//   memory of so many bytes; CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts
-//   that are not x86. A call that fails may have written a part of `dst`; if it has waited in vain,
-//   others may still read `src` and write `dst`, so a program that writes `src` then may change
-//   their results.
+//   caller that all have called: broadcasts, scans, n = 0 (but collect and alltoallv tell always).
+//   Integers wrap. Sums and products of half and bfloat16 are made in float and rounded once. min
+//   and max of a NaN are NaN. Complex products are those of C, infinite where a factor is infinite
+//   and the other one neither 0 nor a NaN. Results do not depend on the path, to the bit:
+//   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
+//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes;
+//   CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts that are not x86. A call
+//   that fails may have written a part of `dst`; if it has waited in vain, others may still read
+//   `src` and write `dst`, so a program that writes `src` then may change their results.
 //
 // Source: device/coll/.
 

@@ -12,6 +12,10 @@
 #pragma GCC system_header  // why: types.h
 #endif
 
+#ifdef __CUDACC_RTC__
+#error "chime/complex.h has calls of the host alone, which NVRTC does not compile"
+#endif
+
 #ifdef __cplusplus
 #include <complex>
 #define CHIME_COMPLEX_OF(REAL) std::complex<REAL>

@@ -13,10 +13,11 @@ template <class Op, class T, class Group, class Apply>
 void expect_reduced(Pe& pe, Apply apply) {
   Symmetric<T> src(kMost), dst(kMost);
   Private<int> failed(1);
+  int round = 0;  // what `dst` has of the one before is wrong
   for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
     for (const std::size_t n : kSizes)
       for (const bool in_place : {false, true}) {
-        const int round = in_place ? 1 : 0;
+        ++round;
         src.write(brought_by<T>(pe.rank(), n, round));
         pe.barrier();
         if (rank_of(pe.rank(), pes) < 0) continue;
@@ -44,16 +45,17 @@ IN_EVERY_WORLD(FewReductions, WarpsScatterSumsOfDoubles) {
     const std::size_t all = kMost * static_cast<std::size_t>(pe.size());
     Symmetric<double> src(all), dst(kMost);
     Private<int> failed(1);
+    int round = 0;
     for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
       for (const std::size_t n : kSizes) {
-        src.write(brought_by<double>(pe.rank(), n * pes.size(), 0));
+        src.write(brought_by<double>(pe.rank(), n * pes.size(), ++round));
         pe.barrier();
         const int rank = rank_of(pe.rank(), pes);
         if (rank < 0) continue;
         pe.run(1, kGroupThreads<Warp>, scatter_once<Sum, double, Warp>, pe.context(), team,
                dst.data(), static_cast<const double*>(src.data()), n, failed.data());
         ASSERT_EQ(0, failed.read()[0]);
-        expect_same(expected<double>(pes, static_cast<std::size_t>(rank) * n, n, 0,
+        expect_same(expected<double>(pes, static_cast<std::size_t>(rank) * n, n, round,
                                      [](double a, double b) { return a + b; }),
                     dst.read());
       }

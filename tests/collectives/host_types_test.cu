@@ -154,9 +154,10 @@ template <class T>
 void expect_reduced_by_kernels(Pe& pe) {
   Symmetric<T> src(kMost), dst(kMost);
   Private<int> failed(1);
+  int round = 0;  // what `dst` has of the one before is wrong
   for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
     for (const std::size_t n : kSizes) {
-      src.write(values<T>(pe.rank(), n, 0));
+      src.write(values<T>(pe.rank(), n, ++round));
       pe.barrier();
       if (rank_of(pe.rank(), pes) < 0) continue;
       pe.run(1, kGroupThreads<Block>, sum_once<T, Block>, pe.context(), team, dst.data(),
@@ -164,7 +165,7 @@ void expect_reduced_by_kernels(Pe& pe) {
       ASSERT_EQ(0, failed.read()[0]);
       std::vector<T> got = dst.read();
       got.resize(n);
-      ASSERT_EQ(combined<T>(pes, pes.size(), 0, n, 0, sum_of<T>), got) << n << " elements";
+      ASSERT_EQ(combined<T>(pes, pes.size(), 0, n, round, sum_of<T>), got) << n << " elements";
     }
   });
 }
@@ -197,6 +198,8 @@ IN_EVERY_WORLD(LongDouble, IsNoNumberWhereOneIsNone) {
     pe.barrier();
     for (const auto reduce : {chime_longdouble_min_reduce, chime_longdouble_max_reduce,
                               chime_longdouble_sum_reduce, chime_longdouble_prod_reduce}) {
+      dst.write(std::vector<long double>(n));
+      pe.barrier();
       ASSERT_EQ(CHIMEX_OK, reduce(CHIME_TEAM_WORLD, dst, src, n)) << chimex_last_error();
       for (const long double result : dst.read()) EXPECT_TRUE(std::isnan(result));
       pe.barrier();

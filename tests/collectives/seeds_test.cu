@@ -210,6 +210,7 @@ class Seed {
     Stream& stream = streams_[number];
     stream.by = static_cast<By>(1 + draws.below(3));
     stream.team = chimex_team_lane(side.team, lane_of(number));
+    std::fill_n(stream.statuses, kCalls, -1);  // of a call that is never made
     for (unsigned call = 0; call < kCalls; ++call) {
       const Drawn drawn(seed_, number, call, static_cast<int>(side.pes.size()));
       const Own own(drawn, side.rank);

@@ -28,7 +28,9 @@ bool is_number(std::complex<Real> x) {
 // C's signs.
 template <class Real>
 void expect_same(std::complex<Real> wanted, std::complex<Real> got) {
-  const auto is_same = [](Real a, Real b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto is_same = [](Real a, Real b) {
+    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+  };
   EXPECT_TRUE(is_same(wanted.real(), got.real()) && is_same(wanted.imag(), got.imag()))
       << got << ", and not " << wanted;
 }

@@ -16,7 +16,7 @@ ROUNDS = 10
 P2P = {}
 SOFTNIC = {"CHIME_P2P": "off", "CHIME_NIC": "soft"}
 PROXY = {"CHIME_P2P": "off", "CHIME_NIC": "off", "CHIME_FABRIC": "tcp;ofi_rxm"}
-PATIENCE_S = 120
+PATIENCE_S = 400  # the softgpu compiles a kernel before its first run
 # Of counted_pe.cpp: in each round of the kernel, and once on the host.
 IN_ROUND = {
     ("signal", "chime_put_signal"): 1, ("signal", "chimex_signal_op"): 1, ("wait", "chime_signal_wait_until"): 2,

@@ -94,10 +94,11 @@ class Nvrtc:
           flags         the user's
         """
         standard = [f"{folder}/chime/nvrtc" for folder in include if pathlib.Path(folder, "chime", "nvrtc").is_dir()]
+        libraries = [folder for folder in (self.headers / "cccl",) if folder.is_dir()]  # <cuda/atomic> and others: since CUDA 13 in their own folder
         named = any(_ARCHITECTURE.match(flag) for flag in flags)
         # What is found by its name in a module that is loaded: NVRTC shows it with -rdc=true alone.
         return [*([] if named else [f"-arch={architecture}"]), "-std=c++20", "-default-device", "-device-int128", "-rdc=true",
-                *(f"-I{folder}" for folder in (*include, *standard, self.headers)), *flags]
+                *(f"-I{folder}" for folder in (*include, *standard, *libraries, self.headers)), *flags]
 
     def compile(self, text: str, name: str, options: Sequence[str]) -> Compiled:
         """Compiles one kernel; `name` may be of a template: `scale<float>`. Raises CompileError with NVRTC's log."""

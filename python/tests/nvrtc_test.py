@@ -28,6 +28,14 @@ CHIME_KERNEL void shift(float* inbox, const float* mine, int n, int right) {
 }
 """
 NOTHING = "CHIME_KERNEL void nothing() {}"
+COUNT = """
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+CHIME_KERNEL void count(int* word) {
+  cooperative_groups::this_thread_block().sync();
+  cuda::atomic_ref<int, cuda::thread_scope_system>(*word).fetch_add(1, cuda::memory_order_release);
+}
+"""
 
 
 def compiled(source, name, flags=(), architecture="sm_90", library=None):
@@ -47,6 +55,11 @@ class Kernels(OnAllPes):
         self.assertRegex(made.ptx, r"\.(visible|weak) \.const [^\n]* chime_kernel_state\[")
         self.assertRegex(made.ptx, r"\.target sm_90\b")
         self.assertEqual([], compiled(NOTHING, "nothing").parameters)
+
+    def test_include_what_cuda_brings(self):
+        if not any(pathlib.Path(nvrtc.found()[1], folder, "cuda", "atomic").exists() for folder in ("", "cccl")):
+            self.skipTest("there is no <cuda/atomic>; of PyPI's packages nvidia-cuda-cccl has it")
+        self.assertRegex(compiled(COUNT, "count").ptx, r"\bfence\.[^;]*\.sys;|\batom\.[^;]*\brelease\b[^;]*\.sys\b")
 
     def test_are_for_the_architecture_that_is_named(self):
         self.assertRegex(compiled(NOTHING, "nothing", architecture="sm_80").ptx, r"\.target sm_80\b")

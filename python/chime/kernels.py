@@ -326,14 +326,15 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
 
       source    C++20 in Chime's words, which are for every device, or in CUDA's for GPUs and the softgpu; <chime/chime.h> is included
       name      the function's: `shift`, `mine::shift`, `scale<float>`
-      flags     more options of the compiler: -I, -D, -O0 -g; for a GPU -arch=sm_90, which is that of the PE's GPU unless named
+      flags     more options of the compiler: -I and -D of each; -O0 -g of a C++ compiler and nvcc; for a GPU -arch=sm_90, which is that of the PE's GPU unless
+                named. NVRTC's are fewer than nvcc's: it refuses -O2, -g, -gencode, -Xcompiler. Name the compiler where your options need it
       compiler  another one. Of a GPU's it is nvcc, or called chime-cc, or "nvrtc", or the path of a libnvrtc.so: CUDA's compiler as a library, which
                 takes device code alone. Without it nvcc compiles for GPUs, and NVRTC where there is no nvcc
 
     Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, options, compiler and version of Chime. PEs of a machine compile a kernel once.
 
-    Raises CompileError with the compiler's words, LaunchError if the driver does not load the result, UnsupportedError where there is no compiler, SystemRefusedError where the cache cannot be written,
-    NotInitializedError outside of a job.
+    Raises CompileError with the compiler's words, LaunchError if the driver does not load the result, UnsupportedError where there is no compiler,
+    SystemRefusedError where the cache cannot be written, NotInitializedError outside of a job.
     """
     if not job.is_initialized():
         raise NotInitializedError("a kernel is compiled for the device of a job: call chime.init() first")

@@ -17,6 +17,9 @@ from .errors import CompileError, SystemRefusedError, UnsupportedError
 _OLDEST = (12, 4)  # CUDA whose headers Chime's need
 _TABLE = "chime_python_table"  # kernel_parameters.hpp
 _ENTRY = struct.Struct("=c??xI")  # its Parameter
+_INVALID_OPTION = 5  # NVRTC_ERROR_INVALID_OPTION
+_OTHER_OPTIONS = ("\nNVRTC has compiled, which chime.kernel takes where there is no nvcc. Its options differ from nvcc's: it has no -O0, -O2, -g, -gencode or "
+                  "-Xcompiler; -G and -lineinfo serve debuggers. Leave the option out, or install nvcc and choose it by compiler=\"nvcc\"")
 
 
 class Compiled(NamedTuple):
@@ -110,13 +113,31 @@ class Nvrtc:
             status = self._library.nvrtcCompileProgram(program, len(options), words)
             if status != 0:
                 log = self._text(program, "ProgramLog").strip() or self._words(status)
-                raise CompileError(f"NVRTC {_dotted(self.version)} does not compile the kernel {name} ({_architecture_in(options)}):\n{log}")
+                advice = self._advice(log) if status == _INVALID_OPTION else ""
+                raise CompileError(f"NVRTC {_dotted(self.version)} does not compile the kernel {name} ({_architecture_in(options)}):\n{log}{advice}")
             lowered = ctypes.c_char_p()
             self._call("nvrtcGetLoweredName", program, name.encode(), ctypes.byref(lowered))
             ptx = self._text(program, "PTX")
             return Compiled(ptx, (lowered.value or b"").decode(), parameters_in(ptx))
         finally:
             self._library.nvrtcDestroyProgram(ctypes.byref(program))
+
+    def architectures(self) -> List[int]:
+        """Those it compiles for, the oldest first: 75 is compute_75 and sm_75."""
+        count = ctypes.c_int()
+        self._call("nvrtcGetNumSupportedArchs", ctypes.byref(count))
+        numbers = (ctypes.c_int * count.value)()
+        self._call("nvrtcGetSupportedArchs", numbers)
+        return sorted(numbers)
+
+    def _advice(self, log: str) -> str:
+        """What to do about an option that it refuses."""
+        if "--gpu-architecture" not in log:
+            return _OTHER_OPTIONS
+        known = self.architectures()
+        return (f"\n{self.file} compiles for compute_{', '.join(map(str, known))}. For a newer GPU pass flags=[\"-arch=compute_{known[-1]}\"], "
+                "which the driver translates, or name a newer CUDA's libnvrtc.so by compiler=; for an older GPU name an older CUDA's. -arch=native is nvcc's: "
+                "leave it out, for NVRTC compiles for the PE's GPU anyway")
 
     def _text(self, program: ctypes.c_void_p, what: str) -> str:
         size = ctypes.c_size_t()

@@ -72,8 +72,24 @@ class Kernels(OnAllPes):
                                     ("#include <vector>\n" + NOTHING, "nothing", ("vector",))):
             with self.refused(chime.CompileError, "NVRTC", *words):
                 compiled(source, name)
-        with self.refused(chime.CompileError, "sm_1"):
-            compiled(NOTHING, "nothing", architecture="sm_1")
+
+    def test_say_what_to_do_about_options_that_nvrtc_lacks(self):
+        for flag in ("-O2", "-g", "-gencode=arch=compute_90,code=sm_90", "-Xcompiler=-fPIC"):
+            with self.refused(chime.CompileError, f"option {flag}", "NVRTC has compiled", "differ from nvcc's", 'compiler="nvcc"'):
+                compiled(NOTHING, "nothing", flags=(flag,))
+        with self.refused(chime.CompileError) as refusal:  # the text's own mistake wants no such advice
+            compiled("CHIME_KERNEL void wrong(int* a) { *a = no_such_thing; }", "wrong")
+        self.assertNotIn("compiler=", str(refusal.error))
+
+    def test_say_what_to_do_about_architectures_that_nvrtc_lacks(self):
+        known = nvrtc.Nvrtc().architectures()
+        self.assertIn(90, known)
+        self.assertEqual(sorted(set(known)), known)
+        for architecture, flags in (("sm_1", ()), ("sm_999", ()), ("sm_90", ("-arch=native",))):
+            with self.refused(chime.CompileError, flags[0] if flags else architecture, f"-arch=compute_{known[-1]}", "libnvrtc.so", "-arch=native is nvcc's"):
+                compiled(NOTHING, "nothing", flags, architecture)
+        newest = compiled(NOTHING, "nothing", (f"-arch=compute_{known[-1]}",), "sm_999")  # the advice, followed
+        self.assertRegex(newest.ptx, rf"\.target sm_{known[-1]}\b")
 
     def test_are_compiled_once(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,8 +15,9 @@ using Environment = std::map<std::string, std::string>;
 
 bool is_in_path(const std::string& program, const Root& root, const Environment& environment);
 
-// The first libchime.so that the loader finds by LD_LIBRARY_PATH: its file is called by its
-// version. Absent: none is there, and programs load the one that they were linked with.
+// The first libchime.so that the loader finds by LD_LIBRARY_PATH for programs of this interface;
+// else the first of another one, which a program that was built with it loads. Its file is called
+// by its version. Absent: none is there, and programs load the one that they were linked with.
 std::optional<FoundLibrary> library_by_path(const Root& root, const Environment& environment);
 
 }  // namespace chime::doctor

@@ -102,9 +102,9 @@ Descriptor listen_at(const Address& address) {
 Address address_of(const Descriptor& socket) { return ask_address(socket, getsockname); }
 Address peer_of(const Descriptor& socket) { return ask_address(socket, getpeername); }
 
-bool may_choose_interface() {
+bool may_leave_by(const std::string& interface) {
   const auto socket = make_socket(AF_INET);
-  return socket && leave_by(socket, "lo");
+  return socket && leave_by(socket, interface);
 }
 
 Descriptor start_connecting(const Address& address, const std::string& interface) {

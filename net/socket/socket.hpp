@@ -23,8 +23,9 @@ Address peer_of(const Descriptor& socket);
 // connect_error() tells how it ended. `interface`: by that one alone, whatever the routes prefer;
 // empty: as they say.
 Descriptor start_connecting(const Address& address, const std::string& interface = {});
-// Whether this process may choose an interface: Linux lets every process do so since 5.7.
-bool may_choose_interface();
+// Whether this process may choose that interface: there is one, and Linux lets every process do so
+// since 5.7.
+bool may_leave_by(const std::string& interface);
 // 0, or errno's number.
 int connect_error(const Descriptor& socket);
 

@@ -152,9 +152,12 @@ class OnHosts(unittest.TestCase):
         tree.put(faults)
 
     def recorded(self, address_of_host2, *faults, interface="eth0", network="10.77.0"):
+        return self.recorded_at([f"{network}.1", f"{network}.2", address_of_host2], *faults, interface=interface)
+
+    def recorded_at(self, addresses, *faults_of_host2, interface):
         """Lines that are not ok, as {(level, what): text}, without those of single hosts."""
-        for i, host in enumerate(NAMES):
-            self.record(host, address_of_host2 if i == 2 else f"{network}.{i + 1}", interface, *(faults if i == 2 else ()))
+        for host, address in zip(NAMES, addresses):
+            self.record(host, address, interface, *(faults_of_host2 if host == "host2" else ()))
         script = f'exec "$0" "$@" --root {self.folder}/$(hostname)'
         job = subprocess.run([CHIME_RUN, "--agent-command", SHELL, "--hosts", ",".join(NAMES), "-n", "3", "--no-prefix", "sh", "-c", script,
                               DOCTOR, "--job", "--json", "--wait", "20"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -193,6 +196,14 @@ class OnHosts(unittest.TestCase):
         found = self.recorded("10.99.0.3", interface="fabric0", network="10.99.0")
         self.assertEqual(set(found), {("wrong", "RoCE addresses")})
         self.assertRegex(found["wrong", "RoCE addresses"], r"^10\.99\.0\.\d is not reached by TCP from host\d through fabric0: ")
+
+    def test_a_labelled_address_of_a_nic_is_no_fault(self):
+        for i, host in enumerate(NAMES):
+            on(host, "ip", "addr", "add", f"10.99.0.{i + 1}/24", "dev", "eth0", "label", "eth0:roce")
+        self.assertEqual(self.recorded("10.99.0.3", interface="eth0:roce", network="10.99.0"), {})
+
+    def test_routes_decide_where_the_interface_of_a_nic_is_not_there(self):
+        self.assertEqual(self.recorded("10.77.0.3", interface="gone0"), {})
 
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):
         on("host2", "ip", "addr", "add", "10.99.0.3/24", "dev", "eth0")

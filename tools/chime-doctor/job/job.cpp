@@ -74,18 +74,25 @@ void start_listening(Member& member, const Machine& machine, HostFacts& host) tr
   host.why_not_listening = error.what();
 }
 
+// Where the kernel lets no connection leave by a port's interface, the routes decide.
+std::vector<PortFacts> with_usable_interfaces(std::vector<PortFacts> ports) {
+  for (PortFacts& port : ports)
+    if (!port.interface.empty() && !net::may_leave_by(port.interface)) port.interface.clear();
+  return ports;
+}
+
 void introduce(Member& member, const Machine& machine) {
   PeFacts facts = facts_of_pe(member.bootstrap->rank(), machine);
   if (member.looks) {
     facts.of_host = facts_of_host(machine);
-    member.ports = facts.of_host->ports;
+    member.ports = with_usable_interfaces(facts.of_host->ports);
     if (member.bootstrap->size() > 1) start_listening(member, machine, *facts.of_host);
   }
   publish_facts(*member.bootstrap, facts);
 }
 
 // By which the host's NICs get to an address of that network: those that are in it, else all.
-// Where none is known, as the routes say.
+// Where none is known or usable, as the routes say.
 std::vector<std::string> ways_to(const std::string& network, const std::vector<PortFacts>& ports) {
   std::vector<std::string> within, all;
   for (const PortFacts& port : ports) {
@@ -93,7 +100,7 @@ std::vector<std::string> ways_to(const std::string& network, const std::vector<P
     all.push_back(port.interface);
     if (port.network == network) within.push_back(port.interface);
   }
-  if (all.empty() || !net::may_choose_interface()) return {""};
+  if (all.empty()) return {""};
   return within.empty() ? all : within;
 }
 

@@ -40,13 +40,19 @@ std::string address_in(const host::mlx5::Gid& gid) {
                                                                        : text;
 }
 
+// "ens1" of "ens1:roce": getifaddrs() names an address with a label by that, and the kernel has no
+// interface with a colon in its name.
+std::string without_label(const std::string& interface) {
+  return interface.substr(0, interface.find(':'));
+}
+
 // The interface that has the port's address, and its network.
 void add_interface(const Probes& probes, PortFacts& port) {
   if (!probes.interfaces) return;
   for (const Interface& interface : *probes.interfaces)
     for (std::size_t i = 0; i < interface.networks.size() && i < interface.addresses.size(); ++i)
       if (interface.addresses[i] == port.address) {
-        port.interface = interface.name;
+        port.interface = without_label(interface.name);
         port.network = interface.networks[i];
         return;
       }

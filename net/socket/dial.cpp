@@ -36,7 +36,7 @@ void Dial::try_next() {
 }
 
 void Dial::begin(const Address& address) {
-  auto socket = start_connecting(address, options_.interface);
+  auto socket = start_connecting(address, options_.from);
   if (!socket) {
     const auto fault = errno == ECONNREFUSED ? Fault::kNobody : Fault::kSystem;
     note(address.text() + ": " + std::generic_category().message(errno), fault);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/socket/connection.hpp"
+#include "net/socket/socket.hpp"
 
 namespace chime::net {
 
@@ -22,7 +23,7 @@ class Dial final : private ConnectionOwner {
     Roles roles;
     Bytes introduction{};
     SecureChannel::Limits limits{};
-    std::string interface {};  // leave by this one alone; empty: as the routes say
+    LocalEnd from{};
     // Bounds an attempt of the first round, where there are several addresses: a silent process at
     // one must not keep the next from its turn. Each round gives twice as long, since a process
     // that belongs to the job may be slow; and the only address has until the deadline.

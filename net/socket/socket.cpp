@@ -52,8 +52,16 @@ void prepare(const Descriptor& socket) {
 
 // False with errno: there is no such interface, or the process has no right.
 bool leave_by(const Descriptor& socket, const std::string& interface) {
-  return setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
+  return interface.empty() ||
+         setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
                     static_cast<socklen_t>(interface.size())) == 0;
+}
+
+// False with errno. The interface comes first: an address of one link belongs to it.
+bool leave_from(const Descriptor& socket, const LocalEnd& from) {
+  return leave_by(socket, from.interface) &&
+         (!from.address.is_internet() ||
+          bind(socket.get(), from.address.with_port(0).get(), from.address.length()) == 0);
 }
 
 template <class Ask>
@@ -102,14 +110,14 @@ Descriptor listen_at(const Address& address) {
 Address address_of(const Descriptor& socket) { return ask_address(socket, getsockname); }
 Address peer_of(const Descriptor& socket) { return ask_address(socket, getpeername); }
 
-bool may_leave_by(const std::string& interface) {
-  const auto socket = make_socket(AF_INET);
-  return socket && leave_by(socket, interface);
+bool may_connect_from(const LocalEnd& from) {
+  const auto socket = make_socket(from.address.is_internet() ? from.address.family() : AF_INET);
+  return socket && leave_from(socket, from);
 }
 
-Descriptor start_connecting(const Address& address, const std::string& interface) {
+Descriptor start_connecting(const Address& address, const LocalEnd& from) {
   auto socket = make_socket(address.family());
-  if (!socket || (!interface.empty() && !leave_by(socket, interface))) return {};
+  if (!socket || !leave_from(socket, from)) return {};
   prepare(socket);
   if (connect(socket.get(), address.get(), address.length()) && errno != EINPROGRESS) return {};
   return socket;

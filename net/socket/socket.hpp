@@ -19,13 +19,18 @@ Descriptor listen_at(const Address& address);
 Address address_of(const Descriptor& socket);
 Address peer_of(const Descriptor& socket);
 
+// Where a connection leaves this host. What is not given the routes choose.
+struct LocalEnd {
+  std::string interface {};  // by that one alone, whatever the routes prefer
+  Address address{};         // with any port
+};
+
 // Begins to connect: empty, with errno, where that fails at once. When the socket becomes writable,
-// connect_error() tells how it ended. `interface`: by that one alone, whatever the routes prefer;
-// empty: as they say.
-Descriptor start_connecting(const Address& address, const std::string& interface = {});
-// Whether this process may choose that interface: there is one, and Linux lets every process do so
-// since 5.7.
-bool may_leave_by(const std::string& interface);
+// connect_error() tells how it ended.
+Descriptor start_connecting(const Address& address, const LocalEnd& from = {});
+// Whether this process may connect from there: the host has them, and Linux lets every process
+// choose an interface since 5.7.
+bool may_connect_from(const LocalEnd& from);
 // 0, or errno's number.
 int connect_error(const Descriptor& socket);
 

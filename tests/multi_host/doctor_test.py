@@ -205,6 +205,17 @@ class OnHosts(unittest.TestCase):
     def test_routes_decide_where_the_interface_of_a_nic_is_not_there(self):
         self.assertEqual(self.recorded("10.77.0.3", interface="gone0"), {})
 
+    def test_routes_by_source_address_are_no_fault(self):
+        # Only what comes from a NIC's own address, the second of its interface, has a route to the others'. No switch leads there directly.
+        addresses = [f"10.99.{i}.1" for i in range(3)]
+        for i, host in enumerate(NAMES):
+            on(host, "ip", "addr", "add", f"{addresses[i]}/24", "dev", "eth0")
+            on(host, "ip", "rule", "add", "from", addresses[i], "lookup", "100")
+            for other in {0, 1, 2} - {i}:
+                on(host, "ip", "route", "add", f"10.99.{other}.0/24", "via", f"10.77.0.{other + 1}", "dev", "eth0", "table", "100")
+                on(host, "ip", "neigh", "replace", addresses[other], "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
+        self.assertEqual(self.recorded_at(addresses, interface="eth0"), {})
+
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):
         on("host2", "ip", "addr", "add", "10.99.0.3/24", "dev", "eth0")
         for host in ("host0", "host1"):

@@ -148,6 +148,28 @@ TEST(Dial, ARefusalIsTheLastWord) {
   EXPECT_TRUE(reactor.run_until([&] { return refused->is_closed(); }, Clock::now() + 60s));
 }
 
+// Of all of 127.0.0.0/8, which lo has, routes take 127.0.0.1.
+TEST(LocalEnd, IsWhereAConnectionComesFrom) {
+  if (!may_connect_from({"lo"})) GTEST_SKIP() << "Linux before 5.7: no interface may be chosen";
+  const Descriptor listener = listen_at(Address::internet("127.0.0.1", 0));
+  const LocalEnd from{"lo", Address::internet("127.0.0.2", 0)};
+  EXPECT_TRUE(may_connect_from(from));
+  const Descriptor caller = start_connecting(address_of(listener), from);
+  ASSERT_TRUE(caller);
+  const auto deadline = Clock::now() + 60s;
+  Descriptor guest;
+  while (!guest && Clock::now() < deadline) guest = accept_at(listener);
+  ASSERT_TRUE(guest);
+  EXPECT_EQ(peer_of(guest).with_port(0), from.address);
+}
+
+TEST(LocalEnd, IsOneThatTheHostHas) {
+  EXPECT_TRUE(may_connect_from({}));
+  EXPECT_FALSE(may_connect_from({"lo:label"}));
+  EXPECT_FALSE(may_connect_from({"", Address::internet("192.0.2.1", 0)}));
+  EXPECT_FALSE(start_connecting(Address::internet("127.0.0.1", 1), {"lo:label"}));
+}
+
 TEST(Address, SurvivesTheJourneyAndSaysWhatItIs) {
   const Address all[] = {Address::abstract("name"), Address::internet("10.1.2.3", 4711),
                          Address::internet("fd00::1", 80)};

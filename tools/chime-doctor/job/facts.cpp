@@ -96,7 +96,8 @@ json json_of(const PathFacts& path) {
           {"listens", path.listens},
           {"outcome", static_cast<int>(path.outcome)},
           {"why", path.why},
-          {"through", path.through}};
+          {"through", path.through},
+          {"source", path.source}};
 }
 PathFacts path_of(const json& recorded) {
   return {recorded.value("from", 0),
@@ -107,7 +108,8 @@ PathFacts path_of(const json& recorded) {
           recorded.value("listens", true),
           static_cast<PathFacts::Outcome>(recorded.value("outcome", 0)),
           recorded.value("why", ""),
-          recorded.value("through", "")};
+          recorded.value("through", ""),
+          recorded.value("source", "")};
 }
 
 json json_of(const ClockFacts& clock) {

@@ -74,8 +74,9 @@ struct PathFacts {
     kOther,   // somebody else answers there
   } outcome = Outcome::kOpen;
   std::string why;  // the system's words; empty: it is open
-  // Of the host that tries, by which alone it did; empty: as its routes say.
-  std::string through = {};
+  // Of the host that tries, by which interface alone it did, and from which address; empty: as its
+  // routes say.
+  std::string through = {}, source = {};
 };
 
 // How far a host's clock is ahead of another's.

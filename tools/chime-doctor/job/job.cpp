@@ -74,10 +74,17 @@ void start_listening(Member& member, const Machine& machine, HostFacts& host) tr
   host.why_not_listening = error.what();
 }
 
-// Where the kernel lets no connection leave by a port's interface, the routes decide.
+// As RoCE does, by the port's interface and from its address.
+bool may_connect_from(const PortFacts& port) try {
+  return net::may_connect_from({port.interface, net::Address::internet(port.address, 0)});
+} catch (const net::Error&) {
+  return false;
+}
+
+// Where the kernel lets no connection leave as a port's do, the routes decide.
 std::vector<PortFacts> with_usable_interfaces(std::vector<PortFacts> ports) {
   for (PortFacts& port : ports)
-    if (!port.interface.empty() && !net::may_leave_by(port.interface)) port.interface.clear();
+    if (!port.interface.empty() && !may_connect_from(port)) port.interface.clear();
   return ports;
 }
 
@@ -91,24 +98,29 @@ void introduce(Member& member, const Machine& machine) {
   publish_facts(*member.bootstrap, facts);
 }
 
-// By which the host's NICs get to an address of that network: those that are in it, else all.
-// Where none is known or usable, as the routes say.
-std::vector<std::string> ways_to(const std::string& network, const std::vector<PortFacts>& ports) {
-  std::vector<std::string> within, all;
+bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
+
+// The host's ports that get to that address: those that are in its network, else all.
+std::vector<PortFacts> ports_toward(const ListeningAddress& address,
+                                    const std::vector<PortFacts>& ports) {
+  std::vector<PortFacts> within, all;
   for (const PortFacts& port : ports) {
-    if (port.interface.empty() || port.address.starts_with("127.")) continue;
-    all.push_back(port.interface);
-    if (port.network == network) within.push_back(port.interface);
+    if (port.interface.empty() || port.address.starts_with("127.") ||
+        is_ipv6(port.address) != is_ipv6(address.host))
+      continue;
+    all.push_back(port);
+    if (port.network == address.network) within.push_back(port);
   }
-  if (all.empty()) return {""};
   return within.empty() ? all : within;
 }
 
 void add_target(const HostAddresses& host, const ListeningAddress& address,
                 const std::vector<PortFacts>& ports, std::vector<Target>& targets) {
-  if (!address.is_of_nic) return targets.push_back({host.pe, address});
-  for (const std::string& through : ways_to(address.network, ports))
-    targets.push_back({host.pe, address, through});
+  const std::vector<PortFacts> through =
+      address.is_of_nic ? ports_toward(address, ports) : std::vector<PortFacts>();
+  if (through.empty()) return targets.push_back({host.pe, address});  // as the routes say
+  for (const PortFacts& port : through)
+    targets.push_back({host.pe, address, port.interface, port.address});
 }
 
 // Of the other hosts, tried from a host with these ports.

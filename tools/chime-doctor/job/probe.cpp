@@ -102,10 +102,10 @@ PairFacts PathProbe::try_all(const std::vector<Target>& targets,
   std::future<void> ended = all_ended_.get_future();
   const net::Deadline deadline = net::Clock::now() + patience;
   reactor_.post([this, &targets, deadline] {
-    for (const auto& [pe, address, through] : targets)
+    for (const auto& [pe, address, through, source] : targets)
       attempts_.push_back(
           {.path = {options_.pe, pe, address.interface, address.host, address.port, address.listens,
-                    PathFacts::Outcome::kSilent, "no answer", through}});
+                    PathFacts::Outcome::kSilent, "no answer", through, source}});
     n_running_ = attempts_.size();
     reactor_.at(deadline, [this] { end_all(); });
     for (Attempt& attempt : attempts_) begin(attempt, deadline);
@@ -120,11 +120,14 @@ PairFacts PathProbe::try_all(const std::vector<Target>& targets,
 
 void PathProbe::begin(Attempt& attempt, net::Deadline deadline) try {
   const auto address = net::Address::internet(attempt.path.host, attempt.path.port);
-  net::Dial::Options options{.addresses = {address},
-                             .credentials = options_.credentials,
-                             .roles = {options_.pe, attempt.path.to},
-                             .interface = attempt.path.through,
-                             .waits = false};
+  const std::string& source = attempt.path.source;
+  net::Dial::Options options{
+      .addresses = {address},
+      .credentials = options_.credentials,
+      .roles = {options_.pe, attempt.path.to},
+      .from = {attempt.path.through,
+               source.empty() ? net::Address() : net::Address::internet(source, 0)},
+      .waits = false};
   attempt.dial = std::make_unique<net::Dial>(
       reactor_, std::move(options), deadline,
       [this, &attempt](std::shared_ptr<net::Connection> opened) {

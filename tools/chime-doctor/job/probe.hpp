@@ -24,7 +24,7 @@ namespace chime::doctor {
 struct Target {
   int pe;
   ListeningAddress address;
-  std::string through = {};  // as PathFacts
+  std::string through = {}, source = {};  // as PathFacts
 };
 
 class PathProbe final : private net::ConnectionOwner {

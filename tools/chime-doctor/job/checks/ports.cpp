@@ -160,6 +160,7 @@ std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
     if (port == ports.end() || !is_lost(path) || is_refuted(path, job)) continue;
     const std::string from = words_of_node_at(path.from, nodes);
     const std::string& network = port->port->network;
+    const std::string oif = path.through.empty() ? "<the NIC's interface>" : path.through;
     const bool goes_by_nic = !path.through.empty() || has_nic_in(network, path.from, nodes);
     return Finding{
         goes_by_nic ? Level::kWrong : Level::kWarning, "RoCE addresses", port->words(),
@@ -167,8 +168,8 @@ std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
                     path.through.empty() ? "" : " through " + path.through, path.why,
                     network.empty() ? "" : fmt::format(" (its subnet is {})", network),
                     goes_by_nic ? "" : "; RoCE may go another way, from the NIC's own interface"),
-        fmt::format("on {}: ip route get {} oif {}; let UDP port 4791 (RoCE v2) and TCP pass", from,
-                    path.host, path.through.empty() ? "<the NIC's interface>" : path.through)};
+        fmt::format("on {}: ip route get {}{} oif {}; let UDP port 4791 (RoCE v2) and TCP pass",
+                    from, path.host, path.source.empty() ? "" : " from " + path.source, oif)};
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // The checks of a job are functions of what its PEs said: each finds its fault, and nothing where
 // there is none. Facts of two or three hosts, of two PEs each.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "tools/chime-doctor/job/facts.hpp"
 #include "tools/chime-doctor/job/names.hpp"
 #include "tools/chime-doctor/job/plan.hpp"
+#include "tools/chime-doctor/job/targets.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -322,6 +324,73 @@ TEST(CheckPorts, KnowsThatTcpGoesByTheNicWithinItsSubnet) {
   job.found.paths = {path(0, 1, Outcome::kSilent, "10.1.0.2")};
   expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_0 port 1",
                "10.1.0.2 is not reached by TCP from a: no answer (its subnet is 10.1.0.0/24)");
+}
+
+// ---- Which of its ports a host tries others through
+
+// Eight ports, each in the network that `network_of` gives: 10.<network>.<host>.<1 + place>.
+HostFacts host_of_eight_ports(int host, int (*network_of)(int place)) {
+  HostFacts facts;
+  for (int place = 0; place < 8; ++place) {
+    const int network = network_of(place);
+    const std::string address = fmt::format("10.{}.{}.{}", network, host, 1 + place);
+    PortFacts port = roce(address, fmt::format("10.{}.0.0/16", network));
+    port.interface = fmt::format("ens{}", place);
+    facts.ports.push_back(port);
+    facts.addresses.push_back({port.interface, address, 4711});
+  }
+  for (const PortFacts& port : facts.ports)
+    facts.addresses.push_back({port.where, port.address, 4711, false, true, port.network});
+  return facts;
+}
+
+// What the first of so many hosts tries.
+std::vector<Target> targets_among(int n_hosts, int (*network_of)(int place)) {
+  std::vector<HostAddresses> hosts;
+  for (int host = 0; host < n_hosts; ++host)
+    hosts.push_back({host, host_of_eight_ports(host, network_of).addresses});
+  return targets_of(0, host_of_eight_ports(0, network_of).ports, hosts);
+}
+
+TEST(Targets, AreInProportionToPorts) {
+  EXPECT_EQ(targets_among(16, [](int) { return 1; }).size(), 15u * (8 + 8));
+  EXPECT_EQ(targets_among(16, [](int place) { return place; }).size(), 15u * (8 + 8));
+  EXPECT_EQ(most_attempts(8, 8), 8u + 2 * 8);
+}
+
+TEST(Targets, AreTriedThroughThePortThatStandsAtTheSamePlace) {
+  for (int (*network_of)(int) : {+[](int) { return 1; }, +[](int place) { return place; }})
+    for (const Target& target : targets_among(2, network_of)) {
+      if (!target.address.is_of_nic) {
+        EXPECT_EQ(target.through + target.source, "");
+        continue;
+      }
+      const char last = target.address.host.back();  // 1 + place
+      EXPECT_EQ(target.through, fmt::format("ens{}", last - '1'));
+      EXPECT_EQ(target.source.substr(target.source.size() - 4), fmt::format(".0.{}", last));
+    }
+}
+
+TEST(Targets, OfOtherSubnetsAreTriedThroughTwoPorts) {
+  const HostFacts mine = host_of_eight_ports(0, [](int) { return 1; });
+  const ListeningAddress port{"mlx5_0 port 1", "10.2.0.1", 4711, false, true, "10.2.0.0/16"};
+  const auto targets = targets_of(0, mine.ports, {{0, {}}, {1, {port, port, port}}});
+  std::vector<std::string> through;
+  for (const Target& target : targets) through.push_back(target.through);
+  EXPECT_EQ(through, (std::vector<std::string>{"ens0", "ens1", "ens1", "ens2", "ens2", "ens3"}));
+}
+
+TEST(Targets, AreLeftToRoutesWithoutAPortThatMayTryThem) {
+  std::vector<PortFacts> ports = host_of_eight_ports(0, [](int place) { return place; }).ports;
+  const std::vector<HostAddresses> hosts = {
+      {0, {}},
+      {1,
+       {{"mlx5_0 port 1", "10.0.1.1", 4711, false, true, "10.0.0.0/16"},
+        {"mlx5_1 port 1", "fd00::1", 4711, false, true, "fd00::/64"}}}};
+  ports[0].interface.clear();  // which cannot be chosen: another one is in no such subnet
+  const auto targets = targets_of(0, ports, hosts);
+  ASSERT_EQ(targets.size(), 2u);
+  for (const Target& target : targets) EXPECT_EQ(target.through + target.source, "");
 }
 
 // ---- What else the report is made of

@@ -5,14 +5,9 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
+#include "tools/chime-doctor/job/targets.hpp"
 
 namespace chime::doctor {
-
-// The listening addresses of a host, and the PE that looks at it.
-struct HostAddresses {
-  int pe;
-  std::vector<ListeningAddress> addresses;
-};
 
 // Each PE's.
 void publish_facts(bootstrap::Bootstrap& job, const PeFacts& facts);

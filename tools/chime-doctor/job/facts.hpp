@@ -23,6 +23,9 @@ struct PortFacts {
   std::string network;         // RoCE: "10.0.0.0/24"; empty: not known
   int lid = 0;                 // InfiniBand
   std::string interface = {};  // RoCE: that has the address; empty: not known
+
+  // Whether others may reach it by its address.
+  bool is_of_roce() const { return !address.empty() && !address.starts_with("127."); }
 };
 
 // Where a host may be reached.

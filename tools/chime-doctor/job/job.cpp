@@ -19,8 +19,8 @@
 #include "tools/chime-doctor/job/leader.hpp"
 #include "tools/chime-doctor/job/look.hpp"
 #include "tools/chime-doctor/job/names.hpp"
-#include "tools/chime-doctor/job/plan.hpp"
 #include "tools/chime-doctor/job/probe.hpp"
+#include "tools/chime-doctor/job/targets.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -53,7 +53,7 @@ void add_addresses_of_ports(HostFacts& host) {
   if (host.addresses.empty()) return;
   const std::vector<ListeningAddress> listening = host.addresses;
   for (const PortFacts& port : host.ports) {
-    if (port.address.empty() || port.address.starts_with("127.")) continue;
+    if (!port.is_of_roce()) continue;
     const auto known = std::ranges::find(listening, port.address, &ListeningAddress::host);
     const std::uint16_t tcp = known == listening.end() ? listening.front().port : known->port;
     host.addresses.push_back({port.where, port.address, tcp, false, true, port.network});
@@ -66,7 +66,8 @@ void start_listening(Member& member, const Machine& machine, HostFacts& host) tr
       PathProbe::Options{{job.job_secret(), job.job_id(), "chime-doctor"},
                          job.rank(),
                          job.size(),
-                         machine.settings.bootstrap_interface});
+                         machine.settings.bootstrap_interface,
+                         host.ports.size()});
   host.addresses = member.probe->addresses();
   if (host.addresses.empty()) host.why_not_listening = "no interface but loopback has an address";
   add_addresses_of_ports(host);
@@ -96,44 +97,6 @@ void introduce(Member& member, const Machine& machine) {
     if (member.bootstrap->size() > 1) start_listening(member, machine, *facts.of_host);
   }
   publish_facts(*member.bootstrap, facts);
-}
-
-bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
-
-// The host's ports that get to that address: those that are in its network, else all.
-std::vector<PortFacts> ports_toward(const ListeningAddress& address,
-                                    const std::vector<PortFacts>& ports) {
-  std::vector<PortFacts> within, all;
-  for (const PortFacts& port : ports) {
-    if (port.interface.empty() || port.address.starts_with("127.") ||
-        is_ipv6(port.address) != is_ipv6(address.host))
-      continue;
-    all.push_back(port);
-    if (port.network == address.network) within.push_back(port);
-  }
-  return within.empty() ? all : within;
-}
-
-void add_target(const HostAddresses& host, const ListeningAddress& address,
-                const std::vector<PortFacts>& ports, std::vector<Target>& targets) {
-  const std::vector<PortFacts> through =
-      address.is_of_nic ? ports_toward(address, ports) : std::vector<PortFacts>();
-  if (through.empty()) return targets.push_back({host.pe, address});  // as the routes say
-  for (const PortFacts& port : through)
-    targets.push_back({host.pe, address, port.interface, port.address});
-}
-
-// Of the other hosts, tried from a host with these ports.
-std::vector<Target> targets_of(int pe, const std::vector<PortFacts>& ports,
-                               const std::vector<HostAddresses>& hosts) {
-  const auto mine = std::ranges::find(hosts, pe, &HostAddresses::pe);
-  std::vector<Target> targets;
-  if (mine == hosts.end()) return targets;
-  for (const std::size_t place :
-       tried_by(static_cast<std::size_t>(mine - hosts.begin()), hosts.size()))
-    for (const ListeningAddress& address : hosts[place].addresses)
-      add_target(hosts[place], address, ports, targets);
-  return targets;
 }
 
 // Clocks are compared with the first host's.

@@ -38,10 +38,10 @@ std::vector<ListeningAddress> without_loopback(const std::vector<net::Address>& 
   return found;
 }
 
-// All hosts may come to the first one at once, by each of their addresses.
-std::size_t most_guests(int n_pes) {
-  constexpr std::size_t kStrangers = 256, kAddresses = 8;
-  return kStrangers + kAddresses * static_cast<std::size_t>(n_pes);
+// All hosts may come to the first one at once, with all their attempts.
+std::size_t most_guests(int n_pes, std::size_t n_addresses, std::size_t n_ports) {
+  constexpr std::size_t kStrangers = 256;
+  return kStrangers + most_attempts(n_addresses, n_ports) * static_cast<std::size_t>(n_pes);
 }
 
 PathFacts::Outcome outcome_of(net::Fault fault) {
@@ -69,17 +69,18 @@ std::string words_of(const net::Error& error, const net::Address& address) {
 PathProbe::PathProbe(Options options) : options_(std::move(options)) {
   bootstrap::Listening listening = bootstrap::listen_for_other_hosts(options_.interface);
   addresses_ = without_loopback(listening.addresses);
-  gate_ =
-      std::make_unique<net::Gate>(reactor_, std::move(listening.listeners),
-                                  net::Gate::Options{.credentials = options_.credentials,
-                                                     .pe = options_.pe,
-                                                     .max_strangers = most_guests(options_.n_pes)},
-                                  [this](std::shared_ptr<net::Connection> guest) {
-                                    guest->belong_to(*this);
-                                    guest->tag = kGuest;
-                                    guest->accept();
-                                    guests_.push_back(std::move(guest));
-                                  });
+  gate_ = std::make_unique<net::Gate>(
+      reactor_, std::move(listening.listeners),
+      net::Gate::Options{
+          .credentials = options_.credentials,
+          .pe = options_.pe,
+          .max_strangers = most_guests(options_.n_pes, addresses_.size(), options_.n_ports)},
+      [this](std::shared_ptr<net::Connection> guest) {
+        guest->belong_to(*this);
+        guest->tag = kGuest;
+        guest->accept();
+        guests_.push_back(std::move(guest));
+      });
   thread_ = abi::start_thread([this] { serve(); });
 }
 

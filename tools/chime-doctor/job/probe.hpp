@@ -17,22 +17,17 @@
 #include "net/mesh/reactor.hpp"
 #include "net/socket/dial.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
+#include "tools/chime-doctor/job/targets.hpp"
 
 namespace chime::doctor {
-
-// A listening address of a host that PE `pe` looks at.
-struct Target {
-  int pe;
-  ListeningAddress address;
-  std::string through = {}, source = {};  // as PathFacts
-};
 
 class PathProbe final : private net::ConnectionOwner {
  public:
   struct Options {
     net::Credentials credentials;
     int pe = 0, n_pes = 1;
-    std::string interface;  // CHIME_BOOTSTRAP_IF; empty: all of them
+    std::string interface;    // CHIME_BOOTSTRAP_IF; empty: all of them
+    std::size_t n_ports = 0;  // of RoCE, which others try, too
   };
   // Listens, and starts a thread. Throws BootstrapError or net::Error if it cannot listen.
   explicit PathProbe(Options options);

@@ -317,6 +317,29 @@ TEST(CheckPorts, BelievesWhatWentThroughTheNicsInterface) {
   expect_ok(check_ports(job));
 }
 
+TEST(CheckPorts, NamesTheHostsThatTriedByTheirRoutes) {
+  Job job = job_on(3);
+  for (int place : {0, 1, 2})
+    host(job, place).ports = {
+        roce(fmt::format("10.{}.0.1", place), fmt::format("10.{}.0.0/24", place))};
+  for (int from : {0, 1, 2})
+    for (int to : {0, 1, 2}) {
+      if (from == to) continue;
+      PathFacts by_routes = path(from, to, Outcome::kOpen, fmt::format("10.{}.0.1", to));
+      PathFacts through = by_routes;
+      through.through = "ens1";
+      job.found.paths.insert(job.found.paths.end(), {by_routes, through});
+    }
+  EXPECT_NE(check_ports(job)[0].seen.find("through the NICs' interfaces"), std::string::npos);
+  for (PathFacts& one : job.found.paths)
+    if (one.from == 2 && one.to == 0) one.through.clear();
+  expect_ok(check_ports(job));
+  EXPECT_NE(check_ports(job)[0].seen.find("from b by whatever interface"), std::string::npos)
+      << check_ports(job)[0].seen;
+  host(job, 1).ports.clear();  // no NIC of it sends anything
+  EXPECT_NE(check_ports(job)[1].seen.find("through the NICs' interfaces"), std::string::npos);
+}
+
 TEST(CheckPorts, KnowsThatTcpGoesByTheNicWithinItsSubnet) {
   Job job = job_on(2);
   host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};

@@ -15,6 +15,7 @@ using Outcome = PathFacts::Outcome;
 
 struct PortOfHost {
   std::string host;
+  int leader;  // the PE that looks at it
   const PortFacts* port;
 
   std::string words() const { return fmt::format("{} {}", host, port->where); }
@@ -26,7 +27,7 @@ Ports ports_in(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
     if (node.leader == nullptr) continue;
     for (const PortFacts& port : node.leader->of_host->ports)
-      ports.push_back({words_of(node, nodes), &port});
+      ports.push_back({words_of(node, nodes), node.leader->pe, &port});
   }
   return ports;
 }
@@ -174,22 +175,32 @@ std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
   return std::nullopt;
 }
 
-// Whether the ports' addresses were tried, and through NICs' interfaces.
-struct Tried {
-  bool some = false, through_nics = false;
-};
-Tried tried_in(const Ports& ports, const Job& job) {
-  Tried tried;
-  for (const PathFacts& path : job.found.paths) {
-    const bool is_ports = std::ranges::any_of(
-        ports, [&](const PortOfHost& one) { return one.port->address == path.host; });
-    tried.some |= is_ports;
-    tried.through_nics |= is_ports && !path.through.empty();
-  }
-  return tried;
+// The attempts at the ports' addresses, of hosts that have ports themselves.
+std::vector<const PathFacts*> attempts_between(const Ports& ports, const Job& job) {
+  std::vector<const PathFacts*> attempts;
+  for (const PathFacts& path : job.found.paths)
+    if (std::ranges::count(ports, path.host,
+                           [](const PortOfHost& one) { return one.port->address; }) > 0 &&
+        std::ranges::count(ports, path.from, &PortOfHost::leader) > 0)
+      attempts.push_back(&path);
+  return attempts;
 }
 
-Finding networks_finding(const Ports& ports, const Job& job) {
+// The hosts that have tried some address by their routes alone.
+std::vector<std::string> hosts_by_routes(const std::vector<const PathFacts*>& attempts,
+                                         const std::vector<Node>& nodes) {
+  std::set<int> by_routes;
+  for (const PathFacts* path : attempts)
+    if (std::ranges::none_of(attempts, [&](const PathFacts* other) {
+          return other->from == path->from && other->host == path->host && !other->through.empty();
+        }))
+      by_routes.insert(path->from);
+  std::vector<std::string> hosts;
+  for (const int leader : by_routes) hosts.push_back(words_of_node_at(leader, nodes));
+  return hosts;
+}
+
+Finding networks_finding(const Ports& ports, const Job& job, const std::vector<Node>& nodes) {
   const auto networks = hosts_by(ports, [](const PortFacts& port) { return port.network; });
   const std::string all = listed(networks);
   if (networks.size() < 2)
@@ -199,26 +210,28 @@ Finding networks_finding(const Ports& ports, const Job& job) {
     return {Level::kWarning, "RoCE addresses", "",
             all + ": PEs whose NICs are in different ones reach each other by a router alone",
             "CHIME_NIC=<a device> of one subnet on all hosts, unless a router connects them"};
-  const Tried tried = tried_in(ports, job);
-  if (tried.through_nics)
+  const auto attempts = attempts_between(ports, job);
+  if (attempts.empty())
+    return {Level::kWarning, "RoCE addresses", "",
+            all + ": whether a router connects them was not tried",
+            "ping these addresses from the other hosts; CHIME_NIC_GID_INDEX (show_gids) takes "
+            "others"};
+  const std::vector<std::string> by_routes = hosts_by_routes(attempts, nodes);
+  if (by_routes.empty())
     return ok("RoCE addresses", "",
               all +
                   ": TCP gets from one to another through the NICs' interfaces; RoCE needs UDP "
                   "port 4791, too");
-  if (tried.some)
-    return ok("RoCE addresses", "",
-              all +
-                  ": TCP gets from one to another, by whatever interface; RoCE needs a router "
-                  "between the NICs, for UDP port 4791");
-  return {
-      Level::kWarning, "RoCE addresses", "", all + ": whether a router connects them was not tried",
-      "ping these addresses from the other hosts; CHIME_NIC_GID_INDEX (show_gids) takes others"};
+  return ok("RoCE addresses", "",
+            fmt::format("{}: TCP gets from one to another, from {} by whatever interface; RoCE "
+                        "needs a router between the NICs, for UDP port 4791",
+                        all, in_short(by_routes)));
 }
 
 Findings roce_findings(const Ports& ports, const Job& job, const std::vector<Node>& nodes) {
   if (auto finding = family_finding(ports)) return {*finding};
   if (auto finding = unreached_finding(ports, job, nodes)) return {*finding};
-  return {networks_finding(ports, job)};
+  return {networks_finding(ports, job, nodes)};
 }
 
 Findings infiniband_findings(const Ports& ports) {

@@ -19,9 +19,10 @@ reading == "ptx" && /^[ \t]*_Z[A-Za-z0-9_]+, *$/ && is_transfer($0) {
 }
 
 # Code for PEs that are not mapped (device/channel, device/path, device/route.cuh) and for checked jobs is out of line: it is not
-# the kernel's. Nor are the library's combine loops of all types, of which it has one copy (host/ops/collectives).
+# the kernel's. Nor are the library's combine loops of all types, of which it has one copy, and
+# their arithmetic of long double and complex numbers (host/ops/collectives).
 reading == "ptx" && /^(\.visible |\.weak )*\.func/ {
-  if ($0 !~ /NK?5chime(4host14CombineAsAsked|3nic|4fifo|7staging|7channel|6detail|10fail_route|13passes_checks|17check_bounds_here|13trap_unfilled)/) complain("a function is not inlined: " $0)
+  if ($0 !~ /NK?5chime(4host14CombineAsAsked|4host(ne|pl|ml|lt)ENS0_8Extended|4hostmlI[fd]EENS0_7Complex|3nic|4fifo|7staging|7channel|6detail|10fail_route|13passes_checks|17check_bounds_here|13trap_unfilled)/) complain("a function is not inlined: " $0)
   kernel = "out of line"
   next
 }

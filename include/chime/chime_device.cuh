@@ -301,8 +301,8 @@
 //
 // For RMA types and for bytes (mem); reductions for 24 types, bitwise ones for 14 of integers
 // (types.h). All of a thread, of the host, chimex_..._warp, chimex_..._block in kernels, and
-// chimex_..._on_stream. Of the host and on streams alone also for long double (longdouble), and
-// with chime/complex.h for complex numbers (complexf, complexd), whose reductions are sums and
+// chimex_..._on_stream. The host and streams, but no kernels, also have long double (longdouble),
+// and with chime/complex.h complex numbers (complexf, complexd). Complex reductions are sums and
 // products:
 //
 // int chime_TYPE_broadcast(chime_team_t team, T* dst, const T* src, size_t n, int root)

@@ -319,7 +319,7 @@
       reducescatter<chime::TEMPLATE_OP>, (team, dst, src, n),                                      \
       chime::on_host::reduce(CHIME_COLLECTIVE_REDUCESCATTER, NUMBER, team, dst, src, n))
 
-// Of types that have no order, too.
+// Also for types that have no order.
 #define CHIME_FIELD_REDUCTION_ROWS(NAME, T, ROW)                                                   \
   CHIME_REDUCTION_ROWS(NAME, T, sum, Sum, CHIME_REDUCE_SUM, ROW)                                   \
   CHIME_REDUCTION_ROWS(NAME, T, prod, Product, CHIME_REDUCE_PROD, ROW)
@@ -697,7 +697,7 @@
   CHIME_FOR_FAMILY_REDUCTION_TYPES(CHIME_STREAM_SCAN_ROWS, ROW) \
   CHIME_FOR_PAIR_TYPES(CHIME_STREAM_MAXLOC_ROWS, ROW)
 
-// Of types that kernels do not have, without stream and on one.
+// For types that kernels do not have: host calls, with and without a stream.
 #define CHIME_FOR_LONG_DOUBLE_COLLECTIVES(ROW)                       \
   CHIME_FOR_LONG_DOUBLE(CHIME_COLLECTIVE_MOVE_ROWS, ROW)             \
   CHIME_FOR_LONG_DOUBLE(CHIME_OWN_MOVE_ROWS, ROW)                    \

@@ -94,7 +94,7 @@ struct Drawn {
     if (kind == kSync || kind == kBarrier) return 0;
     return kind == kCollect || kind == kAlltoallv ? own : count;
   }
-  // Of how many members an array has elements.
+  // An array has elements of so many members.
   int shares() const {
     return kind == kAlltoall || kind == kAlltoalls || kind == kScatteredSum ? n : 1;
   }

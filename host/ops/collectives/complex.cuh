@@ -50,8 +50,8 @@ CHIME_DEVICE Complex<Real> plain_product(Complex<Real> a, Complex<Real> b) {
           rounded_product(a.real, b.imaginary) + rounded_product(a.imaginary, b.real)};
 }
 
-// Of parts that are NaN: infinite where a factor is, or a partial product has overflowed, as C's
-// Annex G has it.
+// The product where the plain one is NaN in both parts. As in C's Annex G, it is infinite if a
+// factor is infinite or a partial product has overflowed.
 template <class Real>
 CHIME_DEVICE Complex<Real> product_beyond(Complex<Real> a, Complex<Real> b) {
   constexpr auto kInfinite = static_cast<Real>(__builtin_huge_val());

@@ -110,7 +110,7 @@ CHIME_DEVICE bool is_smaller_in_size(const Unrounded& a, const Unrounded& b) {
   return a.exponent != b.exponent ? a.exponent < b.exponent : a.high < b.high;
 }
 
-// Of numbers with the same sign, a being the larger one.
+// a + b. REQUIRES: both have the same sign, and `a` is not the smaller one.
 CHIME_DEVICE Extended sum_of_sizes(Unrounded a, const Unrounded& b) {
   a.low = b.low;
   a.high += b.high;
@@ -145,7 +145,7 @@ CHIME_DEVICE std::uint64_t high_of_product(std::uint64_t a, std::uint64_t b) {
   return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
 }
 
-// Of numbers that are not zero.
+// a * b. REQUIRES: neither is zero.
 CHIME_DEVICE Extended product_of_finite(Unrounded a, Unrounded b) {
   const int a_zeros = leading_zeros(a.high), b_zeros = leading_zeros(b.high);
   a.high <<= a_zeros;

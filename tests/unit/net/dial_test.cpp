@@ -148,7 +148,7 @@ TEST(Dial, ARefusalIsTheLastWord) {
   EXPECT_TRUE(reactor.run_until([&] { return refused->is_closed(); }, Clock::now() + 60s));
 }
 
-// Of all of 127.0.0.0/8, which lo has, routes take 127.0.0.1.
+// lo has all of 127.0.0.0/8; routes choose 127.0.0.1 as the source.
 TEST(LocalEnd, IsWhereAConnectionComesFrom) {
   if (!may_connect_from({"lo"})) GTEST_SKIP() << "Linux before 5.7: no interface may be chosen";
   const Descriptor listener = listen_at(Address::internet("127.0.0.1", 0));

@@ -35,7 +35,7 @@ void expect_same(std::complex<Real> wanted, std::complex<Real> got) {
       << got << ", and not " << wanted;
 }
 
-// Of these and their opposites, all products of pairs.
+// All pairs of numbers whose parts are these values or their opposites.
 template <class Real>
 void expect_those_of_c() {
   using Limits = std::numeric_limits<Real>;

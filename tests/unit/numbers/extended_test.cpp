@@ -26,7 +26,7 @@ Extended bits_of(long double value) {
 
 class Numbers {
  public:
-  // Of any kind: also what processors refuse, and bits that mean nothing.
+  // Any bits: also encodings that processors refuse, and padding that is not 0.
   Extended next() {
     Extended x = {random_(), random_()};
     switch (random_() % 10) {

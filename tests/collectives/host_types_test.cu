@@ -6,7 +6,7 @@
 
 #include "chime/complex.h"
 #include "chime/device/coll/reduce.cuh"
-#include "collectives/collectives.hpp"
+#include "collectives/reductions.cuh"
 
 namespace chime::tests {
 namespace {
@@ -143,13 +143,6 @@ IN_EVERY_WORLD(LongDouble, SumsAndProductsAreThoseOfTheHost) {
     expect_scattered<T>(pe, "scattered", CALLS_OF(longdouble, sum_reducescatter), sum_of<T>);
   });
 }
-template <class T, class Group>
-CHIME_KERNEL void sum_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team, T* dst,
-                           const T* src, std::size_t n, int* failed) {
-  const Group g{};
-  const int status = reduce<Sum>(context, g, team, dst, src, n);
-  if (g.is_leader() && status != CHIMEX_OK) *failed = status;
-}
 template <class T>
 void expect_reduced_by_kernels(Pe& pe) {
   Symmetric<T> src(kMost), dst(kMost);
@@ -160,7 +153,7 @@ void expect_reduced_by_kernels(Pe& pe) {
       src.write(values<T>(pe.rank(), n, ++round));
       pe.barrier();
       if (rank_of(pe.rank(), pes) < 0) continue;
-      pe.run(1, kGroupThreads<Block>, sum_once<T, Block>, pe.context(), team, dst.data(),
+      pe.run(1, kGroupThreads<Block>, reduce_once<Sum, T, Block>, pe.context(), team, dst.data(),
              static_cast<const T*>(src.data()), n, failed.data());
       ASSERT_EQ(0, failed.read()[0]);
       std::vector<T> got = dst.read();

@@ -42,6 +42,7 @@ Engine::Engine(Device& device, std::unique_ptr<Link> link, const std::string& fa
 void Engine::start() {
   const SignalsHeld held;
   thread_ = std::thread([this] { run(); });
+  running_.wait();
 }
 
 Engine::~Engine() {
@@ -52,22 +53,26 @@ Engine::~Engine() {
 void Engine::run() {
   ::prctl(PR_SET_NAME, "softnic");
   Pace pace{std::chrono::microseconds(settings().spin_us)};
+  running_.count_down();
   while (!stopping_.load(std::memory_order_relaxed)) {
-    bool progress;
-    Pace::Quiet quiet{};
-    {
-      const std::lock_guard guard(device_.lock());
-      progress = turn();
-      if (!progress) quiet = {has_work_in_flight(), link_->has_woken(), link_->neighbours()};
-    }
-    if (progress) {
-      pace.worked();
-    } else if (const auto sleep = pace.idle(quiet); sleep.count() != 0) {
-      link_->wait(sleep);
-    } else {
-      pace.poll();
-    }
+    const Next next = look(pace);
+    if (next == Next::kPoll) pace.poll();
+    if (next == Next::kSleep) link_->sleep();
   }
+}
+
+// Everything but the wait is under the lock. So fork() finds the link's tables whole, and this
+// thread outside of every allocator: ASan's would leave its lock taken in the child.
+Engine::Next Engine::look(Pace& pace) {
+  const std::lock_guard guard(device_.lock());
+  link_->wake_up();
+  if (turn()) {
+    pace.worked();
+    return Next::kTurn;
+  }
+  const auto sleep = pace.idle({has_work_in_flight(), link_->has_woken(), link_->neighbours()});
+  if (sleep.count() == 0) return Next::kPoll;
+  return link_->fall_asleep(sleep) ? Next::kSleep : Next::kTurn;
 }
 
 // The link comes before the queue pairs: so the answer to a message leaves in the same turn, and no

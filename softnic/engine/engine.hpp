@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <latch>
 #include <memory>
 #include <thread>
 
@@ -15,14 +16,17 @@
 
 namespace softnic {
 
+class Pace;
+
 class Engine {
  public:
   Engine(Device& device, std::unique_ptr<Link> link, const std::string& faults);
 
   ~Engine();  // stops the thread
 
-  // Starts the thread. A NIC outlives every destructor of the program, so an engine is destroyed
-  // only when the program asks for it (softnic_deactivate).
+  // Starts the thread, and returns when it runs: a fork() at once must not meet it half started. A
+  // NIC outlives every destructor of the program, so an engine is destroyed only when the program
+  // asks for it (softnic_deactivate).
   void start();
 
   // One turn of the loop, for callers that have not started the thread. Returns whether it did
@@ -45,7 +49,10 @@ class Engine {
   void tell_counters() const { counters_.tell(faults_.strikes()); }
 
  private:
+  enum class Next { kTurn, kPoll, kSleep };
+
   void run();
+  Next look(Pace& pace);
   bool poll_doorbells();
   std::uint64_t take_doorbell(std::uint64_t* word);
   bool has_stayed(const std::uint64_t* word, std::uint64_t value);
@@ -72,6 +79,7 @@ class Engine {
   Clock::time_point next_check_{};
   bool vanished_ = false;
   std::atomic<bool> stopping_{false};
+  std::latch running_{1};
   std::thread thread_;
 };
 

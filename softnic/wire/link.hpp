@@ -34,13 +34,20 @@ class Link {
   using Receive = std::function<void(const PacketHeader&, const std::byte* payload)>;
   virtual unsigned poll(const Receive& receive, unsigned budget) = 0;
 
-  // Sleeps until a packet may have come, and no longer than `at_most`, which is under a second.
-  virtual void wait(std::chrono::nanoseconds at_most) = 0;
+  // A sleep in three calls. fall_asleep() prepares it: no longer than `at_most`, which is under a
+  // second. False: a packet is there, so do not sleep(). sleep() returns when a packet may have
+  // come. wake_up() handles what it heard, and does nothing after no fall_asleep().
+  //
+  // sleep() touches only what fall_asleep() left for it. It alone may be called without the lock
+  // that guards the link.
+  virtual bool fall_asleep(std::chrono::nanoseconds at_most) = 0;
+  virtual void sleep() = 0;
+  virtual void wake_up() = 0;
 
   // How many NICs this one is connected to, besides itself.
   virtual unsigned neighbours() const { return 0; }
 
-  // Whether commit() has woken a sleeping neighbour since the last wait(): it needs a core now.
+  // Whether commit() has woken a sleeping neighbour since the last sleep: it needs a core now.
   virtual bool has_woken() const { return false; }
 
   // Slow work: accepts new neighbours, finds lost ones. Called now and then.

@@ -222,15 +222,31 @@ class SharedMemoryLink final : public Link {
 
   bool has_woken() const override { return has_woken_; }
 
-  void wait(std::chrono::nanoseconds at_most) override {
+  bool fall_asleep(std::chrono::nanoseconds at_most) override {
     has_woken_ = false;
     const bool on_futex = at_most <= kLongestOnFutex && futexes_work_ && !connections_.empty() &&
                           connections_.size() <= FUTEX_WAITV_MAX;
+    nap_ = {.how = on_futex ? Sleep::kOnFutex : Sleep::kOnSocket, .at_most = at_most};
     bool may_sleep = true;
-    for (auto& connection : connections_)
-      may_sleep &= connection->in.fall_asleep(on_futex ? Sleep::kOnFutex : Sleep::kOnSocket);
-    if (may_sleep) on_futex ? wait_for_records(at_most) : wait_for_sockets(at_most);
+    for (auto& connection : connections_) may_sleep &= connection->in.fall_asleep(nap_.how);
+    on_futex ? list_futexes() : list_sockets();
+    return may_sleep;
+  }
+  // The sockets carry one byte for each waking; the listening socket and a hang-up wake, too.
+  void sleep() override {
+    if (nap_.how == Sleep::kOnFutex) {
+      futexes_work_ = wait_for_any(words_, nap_.at_most);
+      return;
+    }
+    const timespec time{0, static_cast<long>(nap_.at_most.count())};
+    nap_.heard = ::ppoll(heard_.data(), heard_.size(), &time, nullptr);
+  }
+  void wake_up() override {
+    const Nap nap = std::exchange(nap_, {});
+    if (nap.how == Sleep::kAwake) return;
     for (auto& connection : connections_) connection->in.wake_up();
+    if (nap.heard > 0) attend();
+    heard_nothing_ = nap.heard == 0 && strangers_.empty();
   }
 
   unsigned poll(const Receive& receive, unsigned budget) override {
@@ -260,21 +276,17 @@ class SharedMemoryLink final : public Link {
   }
 
  private:
-  void wait_for_records(std::chrono::nanoseconds at_most) {
+  struct Nap {
+    Sleep how = Sleep::kAwake;
+    std::chrono::nanoseconds at_most{};
+    int heard = -1;  // events of sockets; -1 if nobody listened
+  };
+
+  void list_futexes() {
     words_.clear();
     for (auto& connection : connections_)
       words_.push_back({static_cast<std::uint64_t>(Sleep::kOnFutex),
                         reinterpret_cast<std::uintptr_t>(connection->in.futex()), FUTEX_32, 0});
-    futexes_work_ = wait_for_any(words_, at_most);
-  }
-
-  // The sockets carry one byte for each waking; the listening socket and a hang-up wake, too.
-  void wait_for_sockets(std::chrono::nanoseconds at_most) {
-    const timespec time{0, static_cast<long>(at_most.count())};
-    list_sockets();
-    const int heard = ::ppoll(heard_.data(), heard_.size(), &time, nullptr);
-    if (heard > 0) attend();
-    heard_nothing_ = heard == 0 && strangers_.empty();
   }
 
   // Fills heard_: the connections in their order, then the listening socket.
@@ -284,9 +296,10 @@ class SharedMemoryLink final : public Link {
     heard_.push_back({listener_.get(), POLLIN, 0});
   }
 
-  // Handles the events in heard_.
+  // Handles the events in heard_. Connections that were added since are not in it, and follow its
+  // own.
   void attend() {
-    for (std::size_t i = connections_.size(); i-- > 0;) {
+    for (std::size_t i = heard_.size() - 1; i-- > 0;) {
       if (heard_[i].revents == 0 || is_there(heard_[i].fd) || connections_[i]->in.has_record())
         continue;  // what it sent is delivered first
       drop(connections_[i].get());
@@ -424,6 +437,7 @@ class SharedMemoryLink final : public Link {
   int current_socket_ = -1;            // of the same neighbour; -1 for the loopback and a new one
   bool has_woken_ = false;
   bool futexes_work_ = true;
+  Nap nap_;
   bool heard_nothing_ = false;  // the last sleep was on the sockets, and there was no event
   std::vector<pollfd> heard_;
   std::vector<futex_waitv> words_;

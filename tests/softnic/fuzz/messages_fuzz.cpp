@@ -37,7 +37,9 @@ class NoLink final : public Link {
   void commit(const PacketHeader&) override {}
   bool is_alive(std::uint32_t) override { return false; }
   unsigned poll(const Receive&, unsigned) override { return 0; }
-  void wait(std::chrono::nanoseconds) override {}
+  bool fall_asleep(std::chrono::nanoseconds) override { return false; }
+  void sleep() override {}
+  void wake_up() override {}
   void housekeeping() override {}
   void leave() override {}
 };

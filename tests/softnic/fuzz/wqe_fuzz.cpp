@@ -61,7 +61,9 @@ class LoopbackLink final : public Link {
     }
     return done;
   }
-  void wait(std::chrono::nanoseconds) override {}
+  bool fall_asleep(std::chrono::nanoseconds) override { return false; }
+  void sleep() override {}
+  void wake_up() override {}
   void housekeeping() override {}
   void leave() override {}
 

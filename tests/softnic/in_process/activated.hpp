@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,6 +28,12 @@ inline void expect_loopback_works(const Verbs& verbs) {
   EXPECT_EQ(endpoint.fetch_add(self, 5, 100, 1), IBV_WC_SUCCESS);
   EXPECT_EQ(endpoint.word(1), 0x1122334455667788u);
   EXPECT_EQ(endpoint.word(100), 0x112233445566778du);
+}
+
+inline void exchange(int socket, const Address& mine, Address& theirs) {
+  if (::send(socket, &mine, sizeof mine, 0) != sizeof mine ||
+      ::recv(socket, &theirs, sizeof theirs, MSG_WAITALL) != sizeof theirs)
+    throw std::runtime_error("the other process is gone");
 }
 
 inline softnic_options options_for_this_test() {

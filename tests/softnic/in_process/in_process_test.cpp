@@ -77,12 +77,6 @@ TEST(InProcess, LibibverbsMayBeLoadedBefore) {
 
 namespace {
 
-void exchange(int socket, const Address& mine, Address& theirs) {
-  if (::send(socket, &mine, sizeof mine, 0) != sizeof mine ||
-      ::recv(socket, &theirs, sizeof theirs, MSG_WAITALL) != sizeof theirs)
-    throw std::runtime_error("the other process is gone");
-}
-
 // Rank 0 writes to rank 1 and adds to a word of it; rank 1 answers with a write.
 void play(int rank, int socket, const softnic_options& options) {
   Softnic().must_activate(&options);

@@ -27,6 +27,11 @@ constexpr auto kDeadline = std::chrono::seconds(60);
 
 std::string fabric(const char* test) { return std::string(test) + std::to_string(::getpid()); }
 
+void take_nap(Link& link, nanoseconds at_most) {
+  if (link.fall_asleep(at_most)) link.sleep();
+  link.wake_up();
+}
+
 // Receives on a separate thread and sleeps for `nap` whenever nothing came.
 class Sleeper {
  public:
@@ -49,7 +54,7 @@ class Sleeper {
         if (header.sequence != received_.load()) in_order_.store(false);
         received_.fetch_add(1);
       };
-      if (link_->poll(take, 64) == 0) link_->wait(nap_);
+      if (link_->poll(take, 64) == 0) take_nap(*link_, nap_);
     }
   }
 
@@ -83,7 +88,7 @@ void expect_wakings(const char* test, nanoseconds nap) {
     if (sleeper.received() == sent && send(*sender, sleeper.address(), sent)) ++sent;
     if (sender->has_woken()) {
       ++wakings;
-      sender->wait(nanoseconds(1));  // forgets it
+      take_nap(*sender, nanoseconds(1));  // forgets it
     }
     std::this_thread::sleep_for(microseconds(50));
   }

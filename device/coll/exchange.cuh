@@ -51,10 +51,13 @@ struct Pieces {
     return {rank, dst, src + rank * stride, bytes(rank)};
   }
 };
-// What each member gets of n bytes: as many packs for all but the last.
-CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std::size_t n) {
-  const std::size_t share = (n + size_of(ctx, meeting) - 1) / size_of(ctx, meeting);
+// The bytes of a block, where so many blocks have n: whole packs, so all but the last have as many.
+CHIME_DEVICE std::size_t bytes_of_block(std::size_t n, unsigned blocks) {
+  const std::size_t share = (n + blocks - 1) / blocks;
   return (share + kWidest - 1) / kWidest * kWidest;
+}
+CHIME_DEVICE std::size_t bytes_of_block(const Context& ctx, Meeting meeting, std::size_t n) {
+  return bytes_of_block(n, size_of(ctx, meeting));
 }
 
 // A block for each.

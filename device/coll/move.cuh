@@ -25,8 +25,9 @@ CHIME_DEVICE unsigned lowest_one(unsigned distance) { return distance & (0u - di
 
 // Distances are counted from the root. A PE's children have its distance with one lower bit more.
 template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting meeting, void* dst,
-                                            const void* src, std::size_t bytes, int root) {
+CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Meeting meeting,
+                                                void* dst, const void* src, std::size_t bytes,
+                                                int root) {
   const unsigned size = size_of(ctx, meeting), from = static_cast<unsigned>(root);
   const unsigned distance = (rank_of(ctx, meeting) + size - from) % size;
   if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
@@ -50,6 +51,62 @@ CHIME_DEVICE_OUT_OF_LINE bool broadcast_all(const Context& ctx, Group g, Meeting
     if (g.is_leader()) send_arrival(ctx, meeting, Round::kPlain, child, bytes);
   }
   return !g.any(failed);
+}
+
+// A block of a long broadcast for each member but the root, in the order of distances from it.
+struct BroadcastBlocks {
+  const std::byte* src;
+  std::size_t each, end;  // bytes of a block, of all
+  unsigned root, members;
+
+  CHIME_DEVICE std::size_t first(unsigned rank) const {
+    const unsigned distance = rank > root ? rank - root : rank + members - root;
+    return (distance - 1) * each;
+  }
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const {
+    if (rank == root || first(rank) >= end) return 0;
+    return end - first(rank) < each ? end - first(rank) : each;
+  }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return {rank, static_cast<std::byte*>(dst) + first(rank), src + first(rank), bytes(rank)};
+  }
+};
+
+// What a member sends to all others: nothing to the root, whose own it is.
+struct ExceptToRoot {
+  const std::byte* src;
+  std::size_t each;
+  unsigned root;
+
+  CHIME_DEVICE std::size_t bytes(unsigned rank) const { return rank == root ? 0 : each; }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return {rank, dst, src, bytes(rank)};
+  }
+};
+
+// The root sends each other member its block, and that one sends it on: so no member sends more
+// bytes than the source has, where the root of a tree sends them log2(n) times.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_blocks(const Context& ctx, Group g, Meeting meeting,
+                                                  void* dst, const void* src, std::size_t bytes,
+                                                  int from) {
+  const unsigned size = size_of(ctx, meeting), root = static_cast<unsigned>(from);
+  const unsigned me = rank_of(ctx, meeting);
+  const BroadcastBlocks blocks = {static_cast<const std::byte*>(src),
+                                  bytes_of_block(bytes, size - 1), bytes, root, size};
+  if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
+  g.sync();
+  bool failed = false;
+  if (me == root) {
+    copy_own(g, dst, src, bytes);
+    failed = !send_pieces(ctx, g, meeting, Round::kPlain, dst, blocks);
+  } else if (g.is_leader()) {
+    failed = !await_message(ctx, meeting, root, 0);
+  }
+  if (g.any(failed)) return false;
+  std::byte* const mine = static_cast<std::byte*>(dst) + (me == root ? 0 : blocks.first(me));
+  return exchange(ctx, g, meeting, Round::kPlain, mine, ExceptToRoot{mine, blocks.bytes(me), root},
+                  0);
 }
 
 // Each member gets its piece of the source; what comes from a member is its block of `dst`. Fewer
@@ -98,7 +155,9 @@ CHIME_DEVICE int broadcastmem(const Context& ctx, Group g, chime_team_t team, vo
   return detail::collective(
       ctx, g, {team, Operation::kBroadcast, dst, src, bytes, bytes, is_root ? bytes : 0, root},
       [&](detail::Meeting meeting) {
-        return detail::broadcast_all(ctx, g, meeting, dst, src, bytes, root);
+        if (bytes >= detail::team_of(ctx, team).switch_at.broadcast)
+          return detail::broadcast_by_blocks(ctx, g, meeting, dst, src, bytes, root);
+        return detail::broadcast_by_tree(ctx, g, meeting, dst, src, bytes, root);
       });
 }
 

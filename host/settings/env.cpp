@@ -479,18 +479,21 @@ constexpr Variable kVariables[] = {
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
      "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
-    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto",
-     "Algorithm of fcollects: slots, direct, or direct from so many bytes on. chime-info "
+    {"CHIME_COLL_BROADCAST", "auto|tree|blocks|bytes", "auto",
+     "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
      "--collectives says what each does, and what auto takes.",
+     read_algorithm<&CollectiveOptions::broadcast>},
+    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto",
+     "Algorithm of fcollects, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::fcollect>},
     {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto",
-     "Algorithm of alltoalls, as CHIME_COLL_FCOLLECT.",
+     "Algorithm of alltoalls, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE", "auto|slots|blocks|bytes", "auto",
-     "Algorithm of reductions, as CHIME_COLL_FCOLLECT.",
+     "Algorithm of reductions, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
-     "Algorithm of reducescatters, as CHIME_COLL_FCOLLECT.",
+     "Algorithm of reducescatters, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::reducescatter>},
     {"CHIME_COLL_DOUBLING", "auto|off|members", "auto",
      "From how many members of a team on small messages that each sends to all go by recursive "

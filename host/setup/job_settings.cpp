@@ -103,6 +103,7 @@ constexpr Row kRows[] = {
     {"CHIME_MAX_TEAMS", max_teams_text},
     {"CHIME_TEAM_LANES", team_lanes_text},
     {"CHIME_COLL_SCRATCH", collective_scratch_text},
+    {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
     {"CHIME_COLL_FCOLLECT", algorithm_text<&CollectiveOptions::fcollect>},
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},

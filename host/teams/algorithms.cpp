@@ -17,6 +17,10 @@ std::uint64_t from_more_than_doubled(const TeamSize& team) {
 std::uint64_t from_more_than_slots(const TeamSize& team) {
   return team.members * team.slot_bytes + 1;
 }
+// Blocks take one more message one after another than a tree of three members, and spare its root a
+// copy or more of all bytes.
+constexpr std::uint64_t kWorthAMessage = 128 * 1024;
+std::uint64_t from_what_is_worth_a_message(const TeamSize&) { return kWorthAMessage; }
 
 std::uint64_t most(const TeamSize&) { return kNoBytes; }
 std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
@@ -25,9 +29,13 @@ std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 // step through another member's NIC several.
 constexpr std::uint64_t kMostThatSendToAll = 16;
 
+bool has_others_than_a_root(const TeamSize& team) { return team.members > 2; }
 bool has_others(const TeamSize& team) { return team.members > 1; }
 bool always(const TeamSize&) { return true; }
 
+constexpr std::string_view kTree = "to dst, each member on to up to log2(n) others";
+constexpr std::string_view kSpread =
+    "to dst, a block to each member from the root, and on from there to each other";
 constexpr std::string_view kSlots = "through slots of the scratch";
 constexpr std::string_view kDirect = "to dst, each member to each";
 constexpr std::string_view kBlocks =
@@ -38,6 +46,9 @@ constexpr std::string_view kParts =
     "slots";
 
 constexpr Algorithms kAll[] = {
+    {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "the source", kTree, kSpread,
+     &CollectiveOptions::broadcast, &abi::SwitchSizes::broadcast, from_what_is_worth_a_message,
+     most, has_others_than_a_root},
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
      &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_doubled,
      most_of_slot, always},

@@ -48,6 +48,7 @@ inline constexpr std::size_t kHeapReserved = 64 * 1024;
 struct SwitchSizes {
   std::uint64_t fcollect = 0, alltoall = 0;     // of a member
   std::uint64_t reduce = 0, reducescatter = 0;  // of a source
+  std::uint64_t broadcast = 0;                  // of the source
 };
 
 // Owner: the host.
@@ -70,7 +71,7 @@ struct Team {
   std::uint32_t slot_bytes = 0, words_bytes = 0;
   SwitchSizes switch_at;
 };
-static_assert(sizeof(Team) == 96);
+static_assert(sizeof(Team) == 104);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

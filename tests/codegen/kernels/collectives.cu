@@ -33,8 +33,8 @@ extern "C" CHIME_KERNEL void reduce_block(float* dst, const float* src, size_t n
 extern "C" CHIME_KERNEL void broadcast_block(float* dst, const float* src, size_t n) {
   chimex_float_broadcast_block(CHIME_TEAM_WORLD, dst, src, n, 0);
 }
-// PTXAS[80] broadcast_block: registers <= 88, stack <= 184
-// PTXAS[90] broadcast_block: registers <= 102, stack <= 184
+// PTXAS[80] broadcast_block: registers <= 93, stack <= 184
+// PTXAS[90] broadcast_block: registers <= 94, stack <= 184
 
 extern "C" CHIME_KERNEL void alltoall_block(float* dst, const float* src, size_t n) {
   chimex_float_alltoall_block(CHIME_TEAM_WORLD, dst, src, n);

@@ -19,6 +19,12 @@ CHIME_DEVICE std::uint64_t heap_offset(const Context& ctx, const void* p) {
   return reinterpret_cast<std::uint64_t>(p) - reinterpret_cast<std::uint64_t>(ctx.pe.heap);
 }
 
+// Where a PE whose heap is mapped at `heap` has symmetric memory.
+template <class T>
+CHIME_DEVICE T* at_peer(const Context& ctx, std::byte* heap, T* symmetric) {
+  return reinterpret_cast<T*>(heap + heap_offset(ctx, symmetric));
+}
+
 CHIME_DEVICE bool is_in_heap(const Context& ctx, const void* p, std::size_t bytes) {
   const std::uint64_t offset = heap_offset(ctx, p);
   return offset < ctx.pe.heap_bytes && bytes <= ctx.pe.heap_bytes - offset;

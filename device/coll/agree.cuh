@@ -51,23 +51,23 @@ CHIME_DEVICE bool agree(const Context& ctx, const abi::Team& team, unsigned coun
       path.announce(arrival);
     });
   };
-  const auto await = [&] {
+  const auto await = [&](Waits) {
     if (!await_arrival(ctx, meeting)) return false;
     const std::uint64_t* const theirs = words.from(meeting.round(), epoch);
     if (theirs[count] != epoch) {  // the words were lost, and the arrival was not
-      fail_arrival(ctx, meeting, {CHIMEX_ERR_NETWORK, pe_before(team, meeting.round()), 0});
+      fail_arrival(ctx, meeting, {CHIMEX_ERR_NETWORK, pe_before(ctx, meeting), 0});
       return false;
     }
     words.combine(theirs);
     return true;
   };
-  return disseminate(ctx, meeting, announce, await);
+  return come_together(ctx, meeting, announce, await);
 }
 
 // Whether all members have agreed. If a member has not, this fails on each of them.
 CHIME_DEVICE bool confirm(const Context& ctx, const abi::Team& team) {
   const std::int32_t place = team.handle | team.lanes << abi::kTeamIndexBits;
-  return disseminate(ctx, Meeting(place, Operation::kTeamSplit));
+  return come_together(ctx, Meeting(place, Operation::kTeamSplit));
 }
 
 }  // namespace chime::detail

@@ -1,10 +1,15 @@
-// How the members of a team meet: dissemination over counters that never go back.
+// How the members of a team meet: by counters that never go back.
 //
-// In round r of a meeting, a member stores the meeting's number into flags[r] of the one 2^r after
-// it, and waits until the one 2^r before it has stored at least that into its own. After
-// ceil(log2(members)) rounds each has heard, through others, from all. Nothing needs a reset, and a
-// fast neighbour that is already one meeting ahead does no harm. Each flag has one writer, whose
+// In round r of a meeting, a member stores the meeting's number into flags[r] of another one, and
+// waits until a third has stored at least that into its own. Nothing needs a reset, and a fast
+// neighbour that is already one meeting ahead does no harm. Each flag has one writer, whose
 // arrivals go by one channel, in order (device/channel/README.md).
+//
+// By dissemination the others are 2^r ranks after and before the member. It waits in each round
+// before the next one, so after ceil(log2(members)) rounds it has heard, through others, from all.
+// Up to 16 members that map each other meet directly (host/teams/algorithms.hpp): the others are
+// r + 1 ranks after and before, and a member waits when it has stored all. The stores are relaxed,
+// behind one fence: a release for each would wait for the one before.
 //
 // abi/control_page.md has the picture of the SyncArea; README.md says why another team may have it
 // afterwards.
@@ -43,7 +48,7 @@ CHIME_DEVICE_OUT_OF_LINE void fail_announcement(const Context& ctx, Meeting meet
 // of. Pairs with the observe() in await_arrival on that PE. `announce(path, arrival)` sends it.
 template <class Announce>
 CHIME_DEVICE bool announce_arrival(const Context& ctx, Meeting meeting, Announce announce) {
-  const int pe = pe_after(team_of(ctx, meeting.handle), meeting.round());
+  const int pe = pe_after(ctx, meeting);
   std::uint64_t* const flag = meeting.flag(ctx);
   const SignalUpdate arrival = {flag, meeting.area(ctx).epoch};
   // If it is lost in flight, the wait for what comes of it fails.
@@ -65,7 +70,7 @@ CHIME_DEVICE std::uint64_t timeout_of_wait(const Context& ctx, Meeting meeting) 
 
 // The same on the timeline: the wait of a call that meets names the PE.
 CHIME_DEVICE abi::TracedWork work_of_wait(const Context& ctx, Meeting meeting) {
-  return {meeting.operation(), pe_before(team_of(ctx, meeting.handle), meeting.round())};
+  return {meeting.operation(), pe_before(ctx, meeting)};
 }
 
 // The wait for the arrival of the PE before this one.
@@ -73,7 +78,7 @@ CHIME_DEVICE Wait wait_for_arrival(const Context& ctx, Meeting meeting) {
   return {.operation = meeting.operation(),
           .address = meeting.flag(ctx),
           .expected = meeting.area(ctx).epoch,
-          .pe = pe_before(team_of(ctx, meeting.handle), meeting.round()),
+          .pe = pe_before(ctx, meeting),
           .timeout_ns = timeout_of_wait(ctx, meeting)};
 }
 
@@ -110,8 +115,8 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_meeting(const Context& ctx, std::int32_t ha
   const abi::Team& team = team_of(ctx, handle);
   if (const int dead = dead_member(ctx, team); dead >= 0) return dead;
   if (!has_channels(ctx) || !channel::some_lost(ctx.channels.pool)) return -1;
-  for (int round = 0; has_round(team, round); ++round) {
-    const int pe = pe_after(team, round);
+  for (int round = 0; has_round(team, handle, round); ++round) {
+    const int pe = pe_after(team, distance_of(team, handle, round));
     if (has_lost_announcement(ctx, traffic_of_meeting(handle), pe)) return pe;
   }
   return -1;
@@ -159,37 +164,56 @@ CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
   return result.ok();
 }
 
+// Where members meet directly. The fence is the release of all rounds, and pairs with the observe()
+// in await_arrival. False: stores do not reach the PE.
+CHIME_DEVICE bool store_directly(const Context& ctx, Meeting meeting) {
+  if (meeting.round() == 0) order::puts_visible();
+  std::byte* const heap = exec::ld_settled(ctx.pe.peer_heap + pe_after(ctx, meeting));
+  if (heap == nullptr) return false;
+  order::store_data(at_peer(ctx, heap, meeting.flag(ctx)), meeting.area(ctx).epoch);
+  return true;
+}
+
 // Out of line, and each finds anew what both need: so nothing of one is in a register while the
 // other waits.
 CHIME_DEVICE_OUT_OF_LINE bool announce_round(const Context& ctx, Meeting meeting) {
+  if (is_direct(ctx, meeting) && store_directly(ctx, meeting)) return true;
   return announce_arrival(
       ctx, meeting, [](const auto& path, const SignalUpdate& arrival) { path.announce(arrival); });
 }
-CHIME_DEVICE_OUT_OF_LINE bool await_round(const Context& ctx, Meeting meeting) {
-  return await_arrival(ctx, meeting);
+CHIME_DEVICE_OUT_OF_LINE bool await_round(const Context& ctx, Meeting meeting, Waits waits) {
+  return waits != waits_of(ctx, meeting) || await_arrival(ctx, meeting);
 }
 
-// Out of line: the loop below keeps the handle, and not the team.
+// Out of line: the loops below keep the handle, and not the team.
+CHIME_DEVICE_OUT_OF_LINE bool has_later_wait(const Context& ctx, Meeting meeting) {
+  return waits_of(ctx, meeting) == Waits::kLater &&
+         has_round(team_of(ctx, meeting.handle), meeting.handle, meeting.round());
+}
 CHIME_DEVICE_OUT_OF_LINE bool has_round(const Context& ctx, Meeting meeting) {
-  return has_round(team_of(ctx, meeting.handle), meeting.round());
+  return has_round(team_of(ctx, meeting.handle), meeting.handle, meeting.round());
 }
 
-// By one thread of the PE, which calls announce() and await() in each round in turn. False if it
-// failed; the failure is recorded.
+// By one thread of the PE, which calls announce() in each round, and await() in each or, where
+// members meet directly, in a second turn of all rounds. False if it failed; the failure is
+// recorded.
 template <class Announce, class Await>
-CHIME_DEVICE bool disseminate(const Context& ctx, Meeting& meeting, Announce announce,
-                              Await await) {
+CHIME_DEVICE bool come_together(const Context& ctx, Meeting& meeting, Announce announce,
+                                Await await) {
   if (!begin_meeting(ctx, meeting)) return false;
   bool goes_on = true;
-  for (; goes_on && has_round(ctx, meeting); meeting.go_on()) goes_on = announce() && await();
+  for (; goes_on && has_round(ctx, meeting); meeting.go_on())
+    goes_on = announce() && await(Waits::kEachRound);
+  meeting = Meeting(meeting.handle, meeting.operation());
+  for (; goes_on && has_later_wait(ctx, meeting); meeting.go_on()) goes_on = await(Waits::kLater);
   leave_lane(ctx, meeting);
   return goes_on;
 }
 
-CHIME_DEVICE bool disseminate(const Context& ctx, Meeting meeting) {
-  return disseminate(
+CHIME_DEVICE bool come_together(const Context& ctx, Meeting meeting) {
+  return come_together(
       ctx, meeting, [&] { return announce_round(ctx, meeting); },
-      [&] { return await_round(ctx, meeting); });
+      [&](Waits waits) { return await_round(ctx, meeting, waits); });
 }
 
 // The host meets by the same words as kernels, and by other channels. So it lets their arrivals
@@ -213,7 +237,7 @@ CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation 
   bool failed = false;
   if (g.is_leader()) {
     settle_words(ctx);
-    failed = !disseminate(ctx, Meeting(team, operation));
+    failed = !come_together(ctx, Meeting(team, operation));
     if (!failed) settle_words(ctx);
   }
   return traced.ended(g.any(failed) ? leave_failed(ctx, g, Meeting(team, operation)) : CHIMEX_OK);

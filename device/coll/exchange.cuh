@@ -51,7 +51,8 @@ struct Pieces {
     return {rank, dst, src + rank * stride, bytes(rank)};
   }
 };
-// The bytes of a block, where so many blocks have n: whole packs, so all but the last have as many.
+// The bytes of a block, where so many blocks have n: whole packs. So the last ones may be shorter
+// or empty.
 CHIME_DEVICE std::size_t bytes_of_block(std::size_t n, unsigned blocks) {
   const std::size_t share = (n + blocks - 1) / blocks;
   return (share + kWidest - 1) / kWidest * kWidest;

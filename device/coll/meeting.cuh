@@ -43,6 +43,37 @@ struct Meeting {
   }
 };
 
+// ---- Rounds -------------------------------------------------------------------------------------
+
+// Whether each member tells all others by itself. What members agree on goes through others.
+CHIME_DEVICE bool is_direct(const abi::Team& team, std::int32_t handle) {
+  return team.meets_directly != 0 && abi::team_lane(handle) != team.lanes;
+}
+CHIME_DEVICE bool is_direct(const Context& ctx, Meeting meeting) {
+  return is_direct(team_of(ctx, meeting.handle), meeting.handle);
+}
+enum class Waits { kEachRound, kLater };  // when a member waits for a round's arrival
+CHIME_DEVICE Waits waits_of(const Context& ctx, Meeting meeting) {
+  return is_direct(ctx, meeting) ? Waits::kLater : Waits::kEachRound;
+}
+// How many ranks after this PE the member is to which its arrival goes in a round.
+CHIME_DEVICE unsigned distance_of(const abi::Team& team, std::int32_t handle, int round) {
+  return is_direct(team, handle) ? static_cast<unsigned>(round) + 1 : 1u << round;
+}
+CHIME_DEVICE bool has_round(const abi::Team& team, std::int32_t handle, int round) {
+  return distance_of(team, handle, round) < static_cast<unsigned>(team.size);
+}
+CHIME_DEVICE_OUT_OF_LINE int pe_after(const Context& ctx, Meeting meeting) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  return pe_after(team, distance_of(team, meeting.handle, meeting.round()));
+}
+CHIME_DEVICE_OUT_OF_LINE int pe_before(const Context& ctx, Meeting meeting) {
+  const abi::Team& team = team_of(ctx, meeting.handle);
+  return pe_before(team, distance_of(team, meeting.handle, meeting.round()));
+}
+
+// ---- Words --------------------------------------------------------------------------------------
+
 // The call on the timeline; `bytes` of its messages.
 CHIME_DEVICE abi::TracedWork work_of(Meeting meeting, std::size_t bytes = 0) {
   return {meeting.operation(), -1, nullptr, bytes, static_cast<std::uint64_t>(meeting.handle)};

@@ -28,19 +28,14 @@ CHIME_DEVICE int rank_in(const abi::Team& team, int pe) {
   return -1;
 }
 
-// Whether a meeting of the team goes on to this round.
-CHIME_DEVICE bool has_round(const abi::Team& team, int round) {
-  return 1u << round < static_cast<unsigned>(team.size);
-}
-
-// The member 2^round after this PE, or before it.
-CHIME_DEVICE int pe_after(const abi::Team& team, int round) {
+// The member so many ranks after this PE, or before it.
+CHIME_DEVICE int pe_after(const abi::Team& team, unsigned distance) {
   const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
-  return pe_of(team, (me + (1u << round)) % size);
+  return pe_of(team, (me + distance) % size);
 }
-CHIME_DEVICE int pe_before(const abi::Team& team, int round) {
+CHIME_DEVICE int pe_before(const abi::Team& team, unsigned distance) {
   const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
-  return pe_of(team, (me + size - (1u << round)) % size);
+  return pe_of(team, (me + size - distance) % size);
 }
 
 // The team of a handle, whatever its lane. REQUIRES: this PE is in it.

@@ -79,12 +79,6 @@ CHIME_DEVICE std::byte* heap_of_member(const Context& ctx, Meeting meeting, unsi
   return exec::ld_settled(ctx.pe.peer_heap + pe_of(team_of(ctx, meeting.handle), rank));
 }
 
-// Where a PE whose heap is mapped at `heap` has symmetric memory.
-template <class T>
-CHIME_DEVICE T* at_member(const Context& ctx, std::byte* heap, T* symmetric) {
-  return reinterpret_cast<T*>(heap + heap_offset(ctx, symmetric));
-}
-
 CHIME_DEVICE bool go_as_words(const Context& ctx, Meeting meeting, Round round, std::size_t bytes) {
   return round == Round::kTurnOfWords && words_for(ctx, meeting, bytes) != 0;
 }
@@ -95,10 +89,10 @@ CHIME_DEVICE void store_message(const Context& ctx, Group g, Meeting meeting, Ro
                                 std::byte* heap, const Message& message) {
   if (go_as_words(ctx, meeting, round, message.bytes)) {
     std::uint64_t* const words = words_of(ctx, meeting, rank_of(ctx, meeting));
-    store_words(g, at_member(ctx, heap, words), static_cast<const std::byte*>(message.src),
+    store_words(g, at_peer(ctx, heap, words), static_cast<const std::byte*>(message.src),
                 message.bytes, number_in_words(meeting.area(ctx).turn));
   } else if (message.bytes != 0) {
-    copy_to_peer(g, at_member(ctx, heap, static_cast<std::byte*>(message.dst)), message.src,
+    copy_to_peer(g, at_peer(ctx, heap, static_cast<std::byte*>(message.dst)), message.src,
                  message.bytes);
   }
 }
@@ -107,7 +101,7 @@ CHIME_DEVICE void store_message(const Context& ctx, Group g, Meeting meeting, Ro
 // await_message().
 CHIME_DEVICE void store_arrival(const Context& ctx, Meeting meeting, std::byte* heap) {
   std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, rank_of(ctx, meeting));
-  order::publish(at_member(ctx, heap, arrival), meeting.area(ctx).round);
+  order::publish(at_peer(ctx, heap, arrival), meeting.area(ctx).round);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------

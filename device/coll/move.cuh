@@ -53,7 +53,7 @@ CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Mee
   return !g.any(failed);
 }
 
-// A block of a long broadcast for each member but the root, in the order of distances from it.
+// Each member but the root has a block of a long broadcast, in the order of distances from it.
 struct BroadcastBlocks {
   const std::byte* src;
   std::size_t each, end;  // bytes of a block, of all
@@ -84,8 +84,9 @@ struct ExceptToRoot {
   }
 };
 
-// The root sends each other member its block, and that one sends it on: so no member sends more
-// bytes than the source has, where the root of a tree sends them log2(n) times.
+// The root sends each other member its block, and that one sends it on. So no member sends more
+// bytes than the source has, but for what blocks of whole packs add to a short one. The root of a
+// tree sends them log2(n) times.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_blocks(const Context& ctx, Group g, Meeting meeting,
                                                   void* dst, const void* src, std::size_t bytes,

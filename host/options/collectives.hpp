@@ -14,6 +14,7 @@ struct CollectiveOptions {
   using Bytes = std::optional<std::uint64_t>;
   Bytes broadcast, fcollect, alltoall, reduce, reducescatter;
   std::optional<std::uint64_t> doubling;  // from how many members on; 0: never
+  std::optional<bool> direct_barrier;     // as far as a team is small enough
 };
 
 }  // namespace chime::host

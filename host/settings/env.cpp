@@ -279,6 +279,11 @@ void read_doubling(const Variable& v, std::string_view text, Settings& s) {
     from = is_off(text) ? 0 : parse_number(v, text, 2, 1 << 20);
 }
 
+void read_barrier(const Variable& v, std::string_view text, Settings& s) {
+  s.collectives.direct_barrier = parse_word<std::optional<bool>>(
+      v, text, {{"auto", std::nullopt}, {"rounds", false}, {"direct", true}});
+}
+
 void read_team_lanes(const Variable& v, std::string_view text, Settings& s) {
   s.team_lanes = parse_number(v, text, 1, abi::kMostTeamLanes / 2);
 }
@@ -479,6 +484,10 @@ constexpr Variable kVariables[] = {
      "Bytes of each lane for data that members of a team send each other in collectives, beside "
      "CHIME_SYMMETRIC_SIZE; at least 224 for each PE of the job.",
      read_collective_scratch},
+    {"CHIME_COLL_BARRIER", "auto|rounds|direct", "auto",
+     "How up to 16 members of a team meet. rounds: each tells log2(n) others, one after another. "
+     "direct: each tells all at once. auto: directly where all are mapped. Larger teams: rounds.",
+     read_barrier},
     {"CHIME_COLL_BROADCAST", "auto|tree|blocks|bytes", "auto",
      "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
      "--collectives says what each does, and what auto takes.",

@@ -242,6 +242,14 @@ void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds
   stage.registered_buffers.tell_kernels_by(stage.tables->buffers());
 }
 
+// Which PEs all map each other, as far as it is known before they are connected.
+std::vector<int> mapped_by_settings(const Settings& settings,
+                                    const bootstrap::Bootstrap& bootstrap) {
+  std::vector<int> pes = bootstrap.node().pes;
+  std::erase_if(pes, [&](int pe) { return !settings.p2p.maps(bootstrap.rank(), pe); });
+  return pes;
+}
+
 // Those that are known without asking other PEs.
 void add_predefined_teams(DeviceStage& stage, bootstrap::Bootstrap& bootstrap) {
   const bootstrap::NodeInfo& node = bootstrap.node();
@@ -303,7 +311,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
   stage->teams =
-      std::make_unique<TeamTable>(*stage->gpu, stage->heap.own_memory(), teams, bootstrap.rank());
+      std::make_unique<TeamTable>(*stage->gpu, stage->heap.own_memory(), teams, bootstrap.rank(),
+                                  mapped_by_settings(settings, bootstrap));
   set_bounce_rooms_aside(*stage);
   if (settings.checks_bounds)
     step("making the bounds of allocations known", [&] { stage->heap.check_bounds(*stage->gpu); });

@@ -80,6 +80,12 @@ std::string doubling_text(const Settings& settings) {
   return *from == 0 ? "off" : std::to_string(*from);
 }
 
+std::string barrier_text(const Settings& settings) {
+  const std::optional<bool>& direct = settings.collectives.direct_barrier;
+  if (!direct) return "auto";
+  return *direct ? "direct" : "rounds";
+}
+
 // Hosts may have other files.
 std::string trace_text(const Settings& settings) {
   return settings.trace_path.empty() ? "no file" : "a file";
@@ -103,6 +109,7 @@ constexpr Row kRows[] = {
     {"CHIME_MAX_TEAMS", max_teams_text},
     {"CHIME_TEAM_LANES", team_lanes_text},
     {"CHIME_COLL_SCRATCH", collective_scratch_text},
+    {"CHIME_COLL_BARRIER", barrier_text},
     {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
     {"CHIME_COLL_FCOLLECT", algorithm_text<&CollectiveOptions::fcollect>},
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},

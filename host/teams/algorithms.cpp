@@ -17,11 +17,6 @@ std::uint64_t from_more_than_doubled(const TeamSize& team) {
 std::uint64_t from_more_than_slots(const TeamSize& team) {
   return team.members * team.slot_bytes + 1;
 }
-// Blocks take one more message one after another than a tree of three members, and spare its root a
-// copy or more of all bytes.
-constexpr std::uint64_t kWorthAMessage = 128 * 1024;
-std::uint64_t from_what_is_worth_a_message(const TeamSize&) { return kWorthAMessage; }
-
 std::uint64_t most(const TeamSize&) { return kNoBytes; }
 std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 
@@ -29,7 +24,14 @@ std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 // step through another member's NIC several.
 constexpr std::uint64_t kMostThatSendToAll = 16;
 
-bool has_others_than_a_root(const TeamSize& team) { return team.members > 2; }
+// The root of a tree sends a source log2(n) times, with blocks about once. But each member then
+// sends to all others, which takes some microseconds: as long as a NIC takes for this many bytes.
+constexpr std::uint64_t kWorthSendingToAll = 128 * 1024;
+std::uint64_t from_worth_sending_to_all(const TeamSize& team) {
+  return team.members <= kMostThatSendToAll ? kWorthSendingToAll : kNoBytes;
+}
+
+bool has_two_others(const TeamSize& team) { return team.members > 2; }
 bool has_others(const TeamSize& team) { return team.members > 1; }
 bool always(const TeamSize&) { return true; }
 
@@ -47,8 +49,8 @@ constexpr std::string_view kParts =
 
 constexpr Algorithms kAll[] = {
     {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "the source", kTree, kSpread,
-     &CollectiveOptions::broadcast, &abi::SwitchSizes::broadcast, from_what_is_worth_a_message,
-     most, has_others_than_a_root},
+     &CollectiveOptions::broadcast, &abi::SwitchSizes::broadcast, from_worth_sending_to_all, most,
+     has_two_others},
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
      &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_doubled,
      most_of_slot, always},
@@ -82,6 +84,10 @@ abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& te
 bool are_doubled(const CollectiveOptions& asked, std::size_t members) {
   const std::uint64_t from = asked.doubling.value_or(kMostThatSendToAll + 1);
   return from != 0 && members >= from;
+}
+
+bool meets_directly(const CollectiveOptions& asked, std::size_t members, bool all_are_mapped) {
+  return members <= kMostThatSendToAll && asked.direct_barrier.value_or(all_are_mapped);
 }
 
 }  // namespace chime::host

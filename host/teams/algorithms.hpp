@@ -40,4 +40,7 @@ abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& te
 // Whether messages of up to a slot's bytes, which each member sends to all, are doubled.
 bool are_doubled(const CollectiveOptions& asked, std::size_t members);
 
+// Whether a team's members tell each other directly that they have come to a barrier or sync.
+bool meets_directly(const CollectiveOptions& asked, std::size_t members, bool all_are_mapped);
+
 }  // namespace chime::host

@@ -90,11 +90,13 @@ unsigned TeamTable::Shape::agreement_words() const {
   return static_cast<unsigned>(3 + words_of_bits(teams));
 }
 
-TeamTable::TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe)
+TeamTable::TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe,
+                     std::vector<int> mapped)
     : gpu_(gpu),
       memory_of_heap_(memory),
       shape_(shape),
       my_pe_(my_pe),
+      mapped_(std::move(mapped)),
       memory_(gpu.allocate_device(
           times(shape.teams, sizeof(abi::Team) + times(shape.n_pes, sizeof(std::int32_t))))),
       entries_(reinterpret_cast<abi::Team*>(memory_->address())),
@@ -137,8 +139,16 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
   const bool doubles = are_doubled(shape_.algorithms, members);
   entry.doubles = doubles ? 1 : 0;
+  const bool is_direct = meets_directly(shape_.algorithms, members, are_all_mapped(team.members));
+  entry.meets_directly = is_direct ? 1 : 0;
   entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes, doubles});
   return entry;
+}
+
+bool TeamTable::are_all_mapped(const Members& members) const {
+  for (int rank = 0; rank < members.size(); ++rank)
+    if (std::ranges::find(mapped_, members.pe(rank)) == mapped_.end()) return false;
+  return true;
 }
 
 std::uint64_t* TeamTable::agreement(const KnownTeam& team) const {

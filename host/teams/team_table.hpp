@@ -63,8 +63,10 @@ class TeamTable {
   // Teams that a program makes have the entries from here on: those before have fixed numbers.
   static constexpr int kFirstOfProgram = 7;
 
-  // `memory`: heap_bytes() of the heap, which outlive the table.
-  TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe);
+  // `memory`: heap_bytes() of the heap, which outlive the table. `mapped`: PEs that all map each
+  // other, this one too; the same on all of them. Empty: none are known.
+  TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe,
+            std::vector<int> mapped = {});
 
   const Shape& shape() const { return shape_; }
 
@@ -111,6 +113,7 @@ class TeamTable {
 
  private:
   abi::Team entry_of(const KnownTeam& team) const;
+  bool are_all_mapped(const Members& members) const;
   void write(const KnownTeam& team);
   std::size_t index_of(chime_team_t team) const {
     return static_cast<std::size_t>(abi::team_index(team));
@@ -120,6 +123,7 @@ class TeamTable {
   std::byte* const memory_of_heap_;
   const Shape shape_;
   const int my_pe_;
+  const std::vector<int> mapped_;
   std::unique_ptr<DeviceMemory> memory_;         // entries, then a list of PEs for each
   abi::Team* entries_;                           // in it
   mutable std::mutex mutex_;                     // guards what follows

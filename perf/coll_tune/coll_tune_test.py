@@ -9,7 +9,7 @@ coll_tune = importlib.util.module_from_spec(importlib.util.spec_from_loader("col
 sys.dont_write_bytecode = True
 loader.exec_module(coll_tune)
 
-REDUCE = {"call": "reduce", "few": "slots", "many": "blocks", "from": None}
+REDUCE = {"call": "reduce", "few": "slots", "many": "blocks", "from": 1 << 59}
 
 
 class Settings(unittest.TestCase):
@@ -30,6 +30,9 @@ class Settings(unittest.TestCase):
         fcollect = {"call": "fcollect", "few": "slots", "many": "direct", "from": 9}
         self.assertEqual(self.setting(fcollect, [1, 1, 9], [2, 2, 1]), "4")
         self.assertEqual(self.setting(fcollect, [2, 2, 1], [1, 1, 9]), "slots")
+
+    def test_a_team_without_a_second_one_takes_the_first(self):
+        self.assertEqual(self.setting(dict(REDUCE, **{"from": None}), [1, 1, 1], [2, 2, 2]), "slots")
 
     def test_a_reducescatter_counts_the_bytes_of_all_blocks(self):
         row = dict(REDUCE, call="reducescatter")

@@ -36,7 +36,7 @@ class Link {
 
   // A sleep in three calls. fall_asleep() prepares it: no longer than `at_most`, which is under a
   // second. False: a packet is there, so do not sleep(). sleep() returns when a packet may have
-  // come. wake_up() handles what it heard, and does nothing after no fall_asleep().
+  // come. wake_up() handles what it heard; without a fall_asleep() before it, it does nothing.
   //
   // sleep() touches only what fall_asleep() left for it. It alone may be called without the lock
   // that guards the link.

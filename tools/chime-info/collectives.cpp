@@ -23,6 +23,7 @@ struct Choice {
 struct Choices {
   std::vector<Choice> calls;
   std::size_t doubled;  // up to so many bytes; 0: nothing is
+  bool meets_directly;  // where all are mapped
 };
 
 Choices choices(const host::Settings& settings, int n_pes) {
@@ -33,7 +34,9 @@ Choices choices(const host::Settings& settings, int n_pes) {
   const host::TeamSize team = {members, shape.slot_bytes(members),
                                host::are_doubled(settings.collectives, members)};
   const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
-  Choices all = {{}, team.doubles ? team.slot_bytes : 0};
+  Choices all = {{},
+                 team.doubles ? team.slot_bytes : 0,
+                 host::meets_directly(settings.collectives, members, true)};
   for (const host::Algorithms& call : host::all_algorithms())
     all.calls.push_back({call, sizes.*call.switch_at});
   return all;
@@ -60,6 +63,9 @@ void print_text(const Choices& all, int n_pes) {
           choice.takes_few() ? fmt::format(", from {} bytes of {}", choice.from, of.counted) : "",
           of.many_means);
   }
+  fmt::print("  barrier, sync  (CHIME_COLL_BARRIER={})\n      {}\n", value_of("CHIME_COLL_BARRIER"),
+             all.meets_directly ? "direct, where all are mapped: each tells all at once"
+                                : "rounds: each tells log2(n) others, one after another");
   fmt::print("  what each member sends to all, through slots  (CHIME_COLL_DOUBLING={})\n      {}\n",
              value_of("CHIME_COLL_DOUBLING"),
              all.doubled == 0 ? "straight to each"
@@ -68,6 +74,7 @@ void print_text(const Choices& all, int n_pes) {
 
 void print_json(const Choices& all, int n_pes) {
   nlohmann::ordered_json object{{"pes", n_pes},
+                                {"meets_directly", all.meets_directly},
                                 {"doubled_up_to", all.doubled},
                                 {"collectives", nlohmann::ordered_json::array()}};
   for (const Choice& choice : all.calls) {

@@ -14,7 +14,7 @@ namespace chime::abi {
 // The words by which the members of a team meet in one lane, at the same offset of each member's
 // heap, so that peers find them without being told. Round r of the n-th meeting is done when
 // flags[r] >= n: counters never go back, also when another team gets the area.
-inline constexpr int kMaxSyncRounds = 32;  // dissemination over up to 2^32 PEs
+inline constexpr int kMaxSyncRounds = 32;  // of up to 2^32 PEs, or of 33 that meet directly
 struct alignas(128) SyncArea {
   std::uint64_t epoch;  // of the last meeting; owner: the PE itself, one meeting at a time
   // In lane 0, team_failure() of the team's first call that failed, which is its last; 0: none has.
@@ -60,7 +60,8 @@ struct Team {
   std::int32_t start = 0;
   std::int32_t stride = 1;
   std::int16_t lanes = 0;
-  std::uint16_t doubles = 0;  // 1: small data of each member for all go by recursive doubling
+  std::uint8_t doubles = 0;         // 1: small data of each member for all go by recursive doubling
+  std::uint8_t meets_directly = 0;  // 1: each member tells all others by itself that it has come
   const std::int32_t* pes = nullptr;  // [size], or null
   SyncArea* areas = nullptr;          // [lanes] here; one more where its members agree on something
   std::uint64_t first_epoch = 0;      // its meetings count from here

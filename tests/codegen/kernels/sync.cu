@@ -47,3 +47,10 @@ extern "C" CHIME_KERNEL void barrier_round(const CHIME_GRID_CONSTANT Context ctx
 }
 // PTX barrier_round: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
 // NEVER barrier_round: ld.acquire.sys.global.u64, st.release.sys.global.u64
+
+// The first round of members that meet directly. Its fence is the release of all rounds.
+extern "C" CHIME_KERNEL void direct_round(const CHIME_GRID_CONSTANT Context ctx, bool* ok) {
+  *ok = detail::store_directly(ctx, detail::Meeting(ctx.team, Operation::kBarrierAll));
+}
+// PTX direct_round: 1 fence.acq_rel.sys, 1 st.relaxed.sys.global.u64, 0 st.release, 0 membar
+// ORDER direct_round: fence.acq_rel.sys, st.relaxed.sys.global.u64

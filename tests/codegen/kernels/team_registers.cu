@@ -13,17 +13,17 @@ extern "C" CHIME_KERNEL void barrier_all_block() { chimex_barrier_all_block(); }
 extern "C" CHIME_KERNEL void team_barrier(chime_team_t team, int* status) {
   *status = chime_barrier(team);
 }
-// PTXAS[80] team_barrier: registers <= 43, stack <= 0
-// PTXAS[90] team_barrier: registers <= 48, stack <= 0
+// PTXAS[80] team_barrier: registers <= 46, stack <= 0
+// PTXAS[90] team_barrier: registers <= 50, stack <= 0
 
 extern "C" CHIME_KERNEL void team_barrier_block(chime_team_t team, int* status) {
   *status = chimex_barrier_block(team);
 }
-// PTXAS[80] team_barrier_block: registers <= 45, stack <= 0
-// PTXAS[90] team_barrier_block: registers <= 48, stack <= 0
+// PTXAS[80] team_barrier_block: registers <= 46, stack <= 0
+// PTXAS[90] team_barrier_block: registers <= 50, stack <= 0
 
 extern "C" CHIME_KERNEL void team_sync_block(chime_team_t team, int* status) {
   *status = chimex_team_sync_block(team);
 }
-// PTXAS[80] team_sync_block: registers <= 45, stack <= 0
-// PTXAS[90] team_sync_block: registers <= 48, stack <= 0
+// PTXAS[80] team_sync_block: registers <= 46, stack <= 0
+// PTXAS[90] team_sync_block: registers <= 50, stack <= 0

@@ -101,6 +101,20 @@ TEST(Link, WakesANeighbourThatSleepsOnAFutex) { expect_wakings("futex", microsec
 // kDeadline is too short for whole sleeps: packets end them.
 TEST(Link, WakesANeighbourThatSleepsOnItsSocket) { expect_wakings("socket", milliseconds(999)); }
 
+// As a program's call may do while the NIC's thread sleeps.
+TEST(Link, MayConnectWhileItSleeps) {
+  Sleeper other(fabric("connect"), milliseconds(1));
+  const auto link = softnic::make_shared_memory_link(fabric("connect"));
+  ASSERT_TRUE(link->fall_asleep(milliseconds(50)));
+  ASSERT_TRUE(send(*link, other.address(), 0));
+  link->sleep();
+  link->wake_up();
+  EXPECT_EQ(link->neighbours(), 1u);
+  ASSERT_TRUE(send(*link, other.address(), 1));
+  const auto deadline = Clock::now() + kDeadline;
+  while (other.received() < 2) ASSERT_LT(Clock::now(), deadline);
+}
+
 TEST(Link, CountsItsNeighbours) {
   Sleeper sleeper(fabric("count"), milliseconds(1));
   const auto sender = softnic::make_shared_memory_link(fabric("count"));

@@ -75,6 +75,28 @@ TEST(Algorithms, FcollectsGoBySlotsWhereTheseAreDoubled) {
   EXPECT_EQ(switch_sizes(asked("CHIME_COLL_FCOLLECT", "direct"), {17, 320, true}).fcollect, 0u);
 }
 
+// Where blocks are worth a message to each, and there are others than the root and one member.
+TEST(Algorithms, LongBroadcastsOfSmallTeamsGoByBlocks) {
+  const auto from = [](std::size_t members) { return switch_sizes({}, {members, 1024}).broadcast; };
+  EXPECT_EQ(from(2), kNoBytes);
+  EXPECT_EQ(from(3), 128u * 1024);
+  EXPECT_EQ(from(16), 128u * 1024);
+  EXPECT_EQ(from(17), kNoBytes);
+  EXPECT_EQ(switch_sizes(asked("CHIME_COLL_BROADCAST", "blocks"), {2, 1024}).broadcast, kNoBytes);
+  EXPECT_EQ(switch_sizes(asked("CHIME_COLL_BROADCAST", "blocks"), {17, 1024}).broadcast, 0u);
+}
+
+TEST(Algorithms, SmallTeamsThatAreMappedMeetDirectly) {
+  EXPECT_TRUE(meets_directly({}, 16, true));
+  EXPECT_FALSE(meets_directly({}, 17, true));
+  EXPECT_FALSE(meets_directly({}, 4, false));
+  EXPECT_FALSE(meets_directly(asked("CHIME_COLL_BARRIER", "rounds"), 4, true));
+  EXPECT_TRUE(meets_directly(asked("CHIME_COLL_BARRIER", "direct"), 4, false));
+  EXPECT_FALSE(meets_directly(asked("CHIME_COLL_BARRIER", "direct"), 17, false));
+  EXPECT_TRUE(meets_directly(asked("CHIME_COLL_BARRIER", "auto"), 4, true));
+  EXPECT_THROW(asked("CHIME_COLL_BARRIER", "1"), Error);
+}
+
 TEST(Algorithms, LargeTeamsDouble) {
   EXPECT_FALSE(are_doubled({}, 16));
   EXPECT_TRUE(are_doubled({}, 17));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -60,6 +61,22 @@ TEST_F(Table, ShowsKernelsAStrideOrAList) {
   EXPECT_EQ(std::vector<int>(list.pes, list.pes + 3), pes);
   // A list that is a stride is stored as a stride.
   EXPECT_EQ(entry(make(Members(std::vector{0, 2, 4}))).pes, nullptr);
+}
+
+// No PE of the team may be one that another member does not map.
+TEST_F(Table, LetsTeamsMeetDirectlyThatAreMapped) {
+  EXPECT_EQ(entry(CHIME_TEAM_WORLD).meets_directly, 0);
+  TeamTable mapped{*gpu, heap.own_memory(), kShape, kMe, {kMe - 2, kMe - 1, kMe}};
+  const auto meets_directly = [&](Members members) {
+    const TeamTable::Plan plan = {std::move(members)};
+    const chime_team_t team = mapped.accept(mapped.propose(), std::span(&plan, 1))[0];
+    return mapped.view().entries[abi::team_index(team)].meets_directly != 0;
+  };
+  EXPECT_TRUE(meets_directly(Members(Triplet{kMe - 2, 1, 3})));
+  EXPECT_TRUE(meets_directly(Members(Triplet{kMe, -1, 2})));
+  EXPECT_FALSE(meets_directly(Members(Triplet{kMe - 3, 1, 4})));
+  EXPECT_FALSE(meets_directly(Members(std::vector{kMe, 0, kMe - 1})));
+  EXPECT_FALSE(mapped.view().entries[CHIME_TEAM_WORLD].meets_directly);
 }
 
 // Areas and words of different teams, and the program's memory, have no byte in common.

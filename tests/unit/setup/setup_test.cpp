@@ -268,9 +268,13 @@ TEST(Setup, AHeapBelowTheLeastSizeIsRaisedAndThatIsSaidOnce) {
 TEST(Setup, VariablesOfTheJobAreComparedFirst) {
   const struct {
     const char *name, *ours, *theirs;
-  } rows[] = {{"CHIME_P2P", "auto", "off"},          {"CHIME_P2P", "2", "auto"},
-              {"CHIME_NIC", "off", "auto"},          {"CHIME_AMO", "auto", "owner"},
-              {"CHIME_COLL_REDUCE", "auto", "4096"}, {"CHIME_COLL_DOUBLING", "auto", "4"}};
+  } rows[] = {{"CHIME_P2P", "auto", "off"},
+              {"CHIME_P2P", "2", "auto"},
+              {"CHIME_NIC", "off", "auto"},
+              {"CHIME_AMO", "auto", "owner"},
+              {"CHIME_COLL_REDUCE", "auto", "4096"},
+              {"CHIME_COLL_DOUBLING", "auto", "4"},
+              {"CHIME_COLL_BARRIER", "rounds", "direct"}};
   for (const auto& row : rows) {
     const std::string name = row.name;
     Outcome outcome = job(2, "has_another_value",

@@ -114,7 +114,14 @@ void chime_query_thread(int* provided) {
   guarded("chime_query_thread", [&] { not_null(provided, "provided") = CHIME_THREAD_MULTIPLE; });
 }
 
-void chime_finalize(void) { guarded("chime_finalize", finalize_current); }
+// An error may come back when the PE has left, and its settings with it: they are asked before.
+void chime_finalize(void) {
+  const PeSlot* const slot = current_slot();
+  if (slot && slot->on_error == chime::OnError::kReturn)
+    status_of("chime_finalize", finalize_current);
+  else
+    guarded("chime_finalize", finalize_current);
+}
 
 void chime_global_exit(int status) {
   guarded("chime_global_exit", [&] {

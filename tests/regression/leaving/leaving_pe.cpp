@@ -41,8 +41,7 @@ void forks_a_child_that_exits() {
 
 CHIME_KERNEL void put_to(int* word, int pe) { chime_int_p(word, 1, pe); }
 
-void leaves_with_an_error_pending() {
-  chime_init();
+void leave_with_an_error_pending() {
   auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
   if (chime_my_pe() == 0) {
     exec::launch({}, put_to, word, 99);
@@ -50,6 +49,21 @@ void leaves_with_an_error_pending() {
   }
   chime_finalize();
   say(std::string("left: ") + chimex_last_error());
+}
+
+void leaves_with_an_error_pending() {
+  chime_init();
+  leave_with_an_error_pending();
+}
+
+// Failed calls return because the program, not the environment, says so.
+void leaves_by_its_settings_with_an_error_pending() {
+  const chimex_setting_t returns{"CHIME_ON_ERROR", "return"};
+  chimex_config_t config = CHIMEX_CONFIG_INITIALIZER;
+  config.count = 1;
+  config.settings = &returns;
+  if (chimex_init_config(CHIMEX_INIT_WITH_LAUNCHER, nullptr, &config) != CHIMEX_OK) std::exit(1);
+  leave_with_an_error_pending();
 }
 
 void exits_with_an_error_pending() {
@@ -193,6 +207,7 @@ void joins_while_its_launcher_stands_still() {
 const std::map<std::string, void (*)()> kActs = {
     {"forks_a_child_that_exits", forks_a_child_that_exits},
     {"exits_with_an_error_pending", exits_with_an_error_pending},
+    {"leaves_by_its_settings_with_an_error_pending", leaves_by_its_settings_with_an_error_pending},
     {"leaves_with_an_error_pending", leaves_with_an_error_pending},
     {"leaves_while_a_kernel_waits", leaves_while_a_kernel_waits},
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},

@@ -37,6 +37,13 @@ class Leaving(unittest.TestCase):
         self.assertNotIn("is gone", out)
         self.assertEqual(out.count("says left: \n"), 2, out)
 
+    def test_a_pending_error_returns_to_a_program_whose_settings_say_so(self):
+        # The settings had gone with the PE, and chime_finalize ended the process.
+        code, out = job(2, "leaves_by_its_settings_with_an_error_pending")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"PE -1 says left: chime_finalize: chime_p in thread 0 of block 0 of a kernel: there is no PE 99")
+        self.assertEqual(out.count("says left: \n"), 1, out)
+
     def test_a_pending_error_is_reported_when_the_program_just_exits(self):
         # The program ended with 0, and no error was printed.
         code, out = run(PE, "exits_with_an_error_pending")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from typing import Any, List, Optional, Sequence
+import threading
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import _chime, job
+from . import _chime
 from .errors import LaunchError, SystemRefusedError
 
 _DRIVER = "libcuda.so.1"
@@ -15,15 +17,13 @@ _MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
 _LOG, _LOG_SIZE = 5, 6  # CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
 _LOG_ROOM = 8192
+_RELEASE = "cuDevicePrimaryCtxRelease_v2"  # what cuda.h means by cuDevicePrimaryCtxRelease
 _NEWER_PTX = 222  # CUDA_ERROR_UNSUPPORTED_PTX_VERSION
 _CANNOT_LAUNCH = (1, 209, 701, 720)  # CUDA_ERROR_ INVALID_VALUE, NO_BINARY_FOR_GPU, LAUNCH_OUT_OF_RESOURCES, COOPERATIVE_LAUNCH_TOO_LARGE
 
 
 class Driver:
-    """The driver, on the PE's GPU. Its primary context, which has the modules, stays until the process ends.
-
-    Made by the thread that has called chime.init(), whose GPU is the PE's.
-    """
+    """The driver, on the calling thread's GPU: of one job, with the modules that it has loaded."""
 
     def __init__(self, file: str = _DRIVER) -> None:
         try:
@@ -32,9 +32,12 @@ class Driver:
             raise SystemRefusedError(f"CUDA's driver does not load: {error}") from None
         device, self._context = ctypes.c_int(), ctypes.c_void_p()
         if self._library.cuCtxGetDevice(ctypes.byref(device)) != 0:
-            raise SystemRefusedError("this thread has no CUDA context: the first kernel is compiled by the thread that has called chime.init()")
+            raise SystemRefusedError("this thread has no CUDA context: chime.init() of a job on a GPU gives it one")
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
         self._device = device.value
+        self._loading = threading.Lock()
+        self._modules: Dict[str, ctypes.c_void_p] = {}  # by PTX
+        self._functions: Dict[Tuple[str, str], ctypes.c_void_p] = {}  # by PTX and name
 
     def words(self, status: int) -> str:
         """What the driver calls a status."""
@@ -52,9 +55,16 @@ class Driver:
             kind = LaunchError if function.startswith(("cuLaunch", "cuFunc")) and status in _CANNOT_LAUNCH else SystemRefusedError
             raise kind(f"{function}: {self.words(status)}")
 
-    def enter(self) -> None:
-        """Makes the context the calling thread's: a thread that has made no call has none."""
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """The context is the calling thread's, and then its own again: the thread may use another GPU, or none yet."""
+        earlier = ctypes.c_void_p()
+        self.call("cuCtxGetCurrent", ctypes.byref(earlier))
         self.call("cuCtxSetCurrent", self._context)
+        try:
+            yield
+        finally:
+            self._library.cuCtxSetCurrent(earlier)
 
     def architecture(self) -> str:
         """Of the PE's GPU: sm_90."""
@@ -76,42 +86,88 @@ class Driver:
             why += ". NVRTC is of a newer CUDA than the driver: update the driver, or name an older libnvrtc.so by compiler="
         raise LaunchError(f"the driver does not load the kernel: {why}\n{log.value.decode(errors='replace')}".strip())
 
+    def function(self, ptx: str, lowered: str) -> ctypes.c_void_p:
+        """The kernel of this name, which belongs to the PE. A PTX is loaded once in a job."""
+        found = self._functions.get((ptx, lowered))  # without the lock: a load may wait for a kernel that waits for this one
+        return found or self._first(ptx, lowered)
+
+    def _first(self, ptx: str, lowered: str) -> ctypes.c_void_p:
+        with self._loading, self.entered():
+            if (ptx, lowered) not in self._functions:
+                function = ctypes.c_void_p()
+                self.call("cuModuleGetFunction", ctypes.byref(function), self._module(ptx), lowered.encode())
+                self._functions[ptx, lowered] = function
+            return self._functions[ptx, lowered]
+
+    def _module(self, ptx: str) -> ctypes.c_void_p:
+        if ptx not in self._modules:
+            module = self.load(ptx)
+            try:
+                _chime.cumodule_init(module.value or 0)
+            except BaseException:
+                self._library.cuModuleUnload(module)
+                raise
+            self._modules[ptx] = module
+        return self._modules[ptx]
+
+    def close(self) -> None:
+        """After chime_finalize, which has waited for all kernels. Raises nothing: where the GPU is lost, nothing is left to give back."""
+        try:
+            with self.entered():
+                for module in self._modules.values():
+                    self._library.cuModuleUnload(module)
+        except SystemRefusedError:
+            pass
+        release = getattr(self._library, _RELEASE, None) or self._library.cuDevicePrimaryCtxRelease  # the softgpu's name
+        release(self._device)
+
 
 _driver: Optional[Driver] = None
 
 
+def remember() -> None:
+    """The job has begun: its PE's GPU is that of the calling thread, which may take another one later."""
+    global _driver
+    with contextlib.suppress(SystemRefusedError):  # the softgpu's job wants none, and driver() says what is wrong
+        _driver = Driver()
+
+
 def driver() -> Driver:
-    """The process's. Raises SystemRefusedError if there is none."""
+    """The job's. Raises SystemRefusedError if there is none."""
     global _driver
     if _driver is None:
         _driver = Driver()
     return _driver
 
 
-class Module:
-    """A kernel that this process has loaded, and that belongs to its PE."""
+def forget() -> None:
+    """The job has ended: the next one's PE may have another GPU."""
+    global _driver
+    ended, _driver = _driver, None
+    if ended is not None:
+        ended.close()
 
-    def __init__(self, ptx: str, lowered: str, parameters: Sequence[str], by: Driver) -> None:
+
+class Module:
+    """A kernel of PTX. It is loaded now, and again in each later job that launches it."""
+
+    def __init__(self, ptx: str, lowered: str, parameters: Sequence[str]) -> None:
         self.parameters: List[str] = list(parameters)
-        self._driver, self._generation = by, 0
-        self._function = ctypes.c_void_p()
-        by.enter()
-        self._module = by.load(ptx)
-        by.call("cuModuleGetFunction", ctypes.byref(self._function), self._module, lowered.encode())
+        self._ptx, self._lowered = ptx, lowered
+        driver().function(ptx, lowered)
 
     def launch(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int, stream: Optional[int], is_collective: bool, arguments: Any) -> None:
         """Launches it, and waits for it without a stream; `arguments`: an array of the address of each."""
-        self._driver.enter()
-        if self._generation != job.generation():  # the PE of an earlier job is another one
-            _chime.cumodule_init(self._module.value or 0)
-            self._generation = job.generation()
-        if shared_bytes > _WITHOUT_ASKING:
-            self._driver.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared_bytes)
+        by = driver()
+        function = by.function(self._ptx, self._lowered)
         queue = ctypes.c_void_p(_PER_THREAD if stream is None else stream)
         extents = [ctypes.c_uint(number) for number in (*grid, *block, shared_bytes)]
-        if is_collective:
-            self._driver.call("cuLaunchCooperativeKernel", self._function, *extents, queue, arguments)
-        else:
-            self._driver.call("cuLaunchKernel", self._function, *extents, queue, arguments, None)
-        if stream is None:
-            self._driver.call("cuStreamSynchronize", queue)
+        with by.entered():
+            if shared_bytes > _WITHOUT_ASKING:
+                by.call("cuFuncSetAttribute", function, _MOST_SHARED, shared_bytes)
+            if is_collective:
+                by.call("cuLaunchCooperativeKernel", function, *extents, queue, arguments)
+            else:
+                by.call("cuLaunchKernel", function, *extents, queue, arguments, None)
+            if stream is None:
+                by.call("cuStreamSynchronize", queue)

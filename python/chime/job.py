@@ -6,7 +6,7 @@ import os
 import weakref
 from typing import TYPE_CHECKING, Any, Dict, Mapping, NoReturn, Optional, Type
 
-from . import _chime
+from . import _chime, cuda_module
 from .errors import InvalidError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _blocks: weakref.WeakSet[_Block] = weakref.WeakSet()  # allocations that live; finalize ends them
 _device = "cpu"
-_generation = 0
 
 
 class Job:
@@ -59,7 +58,7 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
     Raises InvalidError for arguments and settings that do not fit or a process that is a PE, MismatchError if PEs disagree, TimeoutError if a PE does
     not come, UnreachableError if no path leads to one.
     """
-    global _device, _generation
+    global _device
     if is_initialized():
         raise InvalidError("this process is a PE already: call chime.finalize() first")
     wanted: Dict[str, str] = {name: str(value) for name, value in (settings or {}).items()}
@@ -83,7 +82,8 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
     # `auto` is what the program is compiled for, and Python programs have no kernels when they start.
     is_gpu = wanted.get("CHIME_DEVICE", os.environ.get("CHIME_DEVICE", "auto")) == "cuda"
     _device = "cuda" if is_gpu else "cpu"
-    _generation += 1
+    if is_gpu:
+        cuda_module.remember()
     return Job()
 
 
@@ -92,9 +92,13 @@ def finalize() -> None:
 
     Raises NotInitializedError outside of a job.
     """
-    _chime.finalize()
-    for block in list(_blocks):
-        block.end("chime.finalize() has freed it")
+    try:
+        _chime.finalize()
+    finally:
+        if not _chime.is_initialized():  # a refused call leaves the job as it is
+            cuda_module.forget()
+            for block in list(_blocks):
+                block.end("chime.finalize() has freed it")
 
 
 def unique_id() -> bytes:
@@ -108,11 +112,6 @@ def unique_id() -> bytes:
 def device() -> str:
     """Where symmetric memory lies: "cpu" or "cuda". Raises nothing."""
     return _device
-
-
-def generation() -> int:
-    """How many jobs this process has joined. Raises nothing."""
-    return _generation
 
 
 def is_initialized() -> bool:

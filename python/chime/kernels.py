@@ -341,9 +341,9 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
     if not re.fullmatch(r"[A-Za-z_][\w:<>, ]*", name):
         raise InvalidError(f"{name!r} is no kernel's name: it may be like scale, mine::scale or scale<float>")
     if _wants_nvrtc(compiler):
-        driver = cuda_module.driver()
-        made = _compile_by_nvrtc(source, name, driver.architecture(), flags, None if compiler == _NVRTC else compiler)
-        return Kernel(name, cuda_module.Module(*made, driver))
+        architecture = cuda_module.driver().architecture()
+        made = _compile_by_nvrtc(source, name, architecture, flags, None if compiler == _NVRTC else compiler)
+        return Kernel(name, cuda_module.Module(*made))
     command, ending = _command(compiler, flags)
     library = _compile(_whole_text(source, name), name, command, ending)
     try:

@@ -21,9 +21,24 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/ DESTINATION chime/include/chime/
 set(cuda null)
 if(CHIME_CUDA)
   set(cuda "\"nvcc\"")
+elseif(CHIME_SOFTGPU)
+  set(cuda "\"bin/chime-cc\"")
 endif()
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "{\"include\": [\"include\"], \"library\": \"${loaded_name}\", \"cuda\": ${cuda}, \"gpu\": ${gpu}}\n")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json DESTINATION chime RENAME kernel_paths.json ${python_component})
+
+# The softgpu: its library, and chime-cc with what it compiles with, in the folders of a prefix. The program of the environment starts the package's.
+set(softgpu_of_wheel)
+if(CHIME_SOFTGPU)
+  set(softgpu_of_wheel softgpu)
+  install(TARGETS softgpu LIBRARY DESTINATION chime/lib ${python_component})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/softgpu/words ${PROJECT_SOURCE_DIR}/softgpu/vocabulary ${softgpu_toolkit} DESTINATION chime/include/softgpu
+    ${python_component})
+  chime_configure_moved_cc(${CMAKE_CURRENT_BINARY_DIR}/wheel_files/chime-cc ../include ../lib ../share :libchime.so.${CHIME_SOVERSION})
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/wheel_files/chime-cc DESTINATION chime/bin ${python_component})
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/chime-cc/unsupported DESTINATION chime/share ${python_component})
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/softgpu/check_headers DESTINATION chime/share ${python_component})
+endif()
 
 set(python_tools chime-run chime-info chime-doctor)
 set(python_programs chime_pgas-${PROJECT_VERSION}.data/scripts)
@@ -31,8 +46,11 @@ if(SKBUILD)
   set(python_programs ${SKBUILD_SCRIPTS_DIR})
 endif()
 install(TARGETS ${python_tools} RUNTIME DESTINATION ${python_programs} ${python_component})
+if(CHIME_SOFTGPU)
+  install(PROGRAMS chime-cc DESTINATION ${python_programs} ${python_component})
+endif()
 
-add_custom_target(python_wheel_files DEPENDS chime_python ${python_tools})
+add_custom_target(python_wheel_files DEPENDS chime_python ${softgpu_of_wheel} ${python_tools})
 
 # The same wheel without scikit-build-core, which Debian 12 lacks: <build>/python/wheel/*.whl.
 add_custom_target(python_wheel COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pack_wheel.py ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/wheel

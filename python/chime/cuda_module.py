@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
+import pathlib
 import threading
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -120,6 +122,19 @@ class Driver:
             pass
         release = getattr(self._library, _RELEASE, None) or self._library.cuDevicePrimaryCtxRelease  # the softgpu's name
         release(self._device)
+
+
+def open_softgpu() -> None:
+    """Before init of a wheel's or package's job on the softgpu: libchime.so takes the one that is loaded, as in programs of chime-cc. In a build folder it
+    finds its own. Raises SystemRefusedError if it does not load."""
+    here = pathlib.Path(__file__).absolute().parent
+    build = json.loads((here / "kernel_paths.json").read_text())
+    beside = (here / build["library"]).parent / "libsoftgpu.so"
+    if build["gpu"] == "softgpu" and beside.exists():
+        try:
+            ctypes.CDLL(str(beside))
+        except OSError as error:
+            raise SystemRefusedError(f"the softgpu does not load: {error}") from None
 
 
 _driver: Optional[Driver] = None

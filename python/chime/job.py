@@ -68,6 +68,10 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
         raise InvalidError("init takes comm or uid, not both")
     if uid is None and (my_pe is not None or n_pes is not None):
         raise InvalidError("my_pe and n_pes go with uid; a launcher or a communicator numbers the PEs itself")
+    # `auto` is what the program is compiled for, and Python programs have no kernels when they start.
+    is_gpu = wanted.get("CHIME_DEVICE", os.environ.get("CHIME_DEVICE", "auto")) == "cuda"
+    if is_gpu:
+        cuda_module.open_softgpu()
     pairs = list(wanted.items())
     if comm is not None:
         from mpi4py import MPI
@@ -79,8 +83,6 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
         _chime.init_uniqueid(uid, my_pe, n_pes, pairs)
     else:
         _chime.init_launcher(pairs)
-    # `auto` is what the program is compiled for, and Python programs have no kernels when they start.
-    is_gpu = wanted.get("CHIME_DEVICE", os.environ.get("CHIME_DEVICE", "auto")) == "cuda"
     _device = "cuda" if is_gpu else "cpu"
     if is_gpu:
         cuda_module.remember()

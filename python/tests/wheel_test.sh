@@ -1,6 +1,6 @@
 #!/bin/bash
 # wheel_test.sh packed|pip <python> <build folder> <source folder> <scratch folder>: the wheel, packed from the build or built by pip from the sources,
-# is installed to a fresh environment, which is then moved, and runs the ring there.
+# is installed to a fresh environment, which is then moved, and runs the ring there; of a build with the softgpu also kernels in CUDA's words.
 set -eu
 way=$1 python=$2 build=$3 source=$4 scratch=$5
 skip() { echo "skipped: $*"; exit 77; }
@@ -10,12 +10,14 @@ has pip || skip "$python has no pip (Debian: python3-pip)"
 rm -rf "$scratch" && mkdir -p "$scratch"
 cd "$scratch"
 unset PYTHONPATH LD_LIBRARY_PATH
+has_softgpu=OFF
+! grep -qx 'CHIME_SOFTGPU:BOOL=ON' "$build/CMakeCache.txt" || has_softgpu=ON
 
 case $way in
   packed) "$python" "$source/python/pack_wheel.py" "$build" dist || exit $? ;;
   pip)
     has scikit_build_core || skip "$python has no scikit-build-core (Debian 13: python3-scikit-build-core)"
-    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist "$source" ;;
+    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist --config-settings "cmake.define.CHIME_SOFTGPU=$has_softgpu" "$source" ;;
 esac
 
 "$python" -m venv --system-site-packages made
@@ -42,13 +44,39 @@ if command -v mpirun >/dev/null; then
   grep -q 'PE 1 of 2: got 0 to 1023 from PE 0' mpi.txt || fail "the ring under mpirun has said: $(cat mpi.txt)"
 fi
 
+# A kernel in CUDA's words from its text, and a program, by what lies in the environment alone.
+softgpu() {
+  local package folder library outside=()
+  package=$(python -c 'import chime; print(chime.__path__[0])')
+  [ -e "$package/include/softgpu/vocabulary/vocabulary.hpp" ] || fail "the wheel lacks what the softgpu compiles kernels with"  # it would take the build's
+  CHIME_DEVICE=cuda timeout 250 chime-run -n 2 python "$source/python/tests/kernels_gpu_test.py" || fail "kernels on the softgpu have failed"
+  [ "$(command -v chime-cc)" = "$scratch/moved/bin/chime-cc" ] || fail "the wheel brings no chime-cc: $(command -v chime-cc)"
+  echo '__global__ void none() {} int main() { none<<<1, 1>>>(); return cudaDeviceSynchronize(); }' >none.cu
+  chime-cc --show none.cu -o none 2>said || fail "chime-cc fails: $(cat said)"
+  for folder in host arrows softgpu softgpu_toolkit tools; do outside+=(-e "$build/$folder"); done
+  for folder in include device softgpu tools; do outside+=(-e "$source/$folder"); done
+  ! grep -F "${outside[@]}" said || fail "chime-cc takes files from outside the environment"
+  for library in libchime.so libsoftgpu.so; do
+    ldd none | grep -F $library | grep -qF "$package/lib/" || fail "the program does not load the wheel's $library: $(ldd none)"
+  done
+  timeout 250 ./none || fail "the program of chime-cc has failed"
+}
+no_softgpu() {
+  [ ! -e moved/bin/chime-cc ] || fail "the wheel brings a chime-cc without the softgpu"
+}
+case $has_softgpu in ON) softgpu ;; OFF) no_softgpu ;; esac
+
 # Everything of Chime's that the process has loaded, and every folder that a file of the wheel names for its libraries.
+[ $has_softgpu = OFF ] || export CHIME_DEVICE=cuda
 python - "$scratch/moved" "$build" "$source" <<'END'
 import pathlib, subprocess, sys
 import chime
 home, *others = sys.argv[1:]
-loaded = {line.split()[-1] for line in open("/proc/self/maps") if "chime" in line.split()[-1]}
+chime.init()
+names = {line.split()[-1] for line in open("/proc/self/maps")}
+loaded = {name for name in names if pathlib.Path(name).name.startswith(("_chime", "libchime", "libsoftgpu"))}
 assert any("libchime.so" in name for name in loaded), loaded
+assert any("libsoftgpu.so" in name for name in loaded) == (chime.device() == "cuda"), loaded
 outside = [name for name in loaded if not name.startswith(home)]
 assert not outside, f"loaded from outside the environment: {outside}"
 package = pathlib.Path(chime.__file__).parent
@@ -57,5 +85,6 @@ for file in binaries:
     dynamic = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
     for line in dynamic.splitlines():
         assert "PATH)" not in line or not any(other in line for other in others), f"{file}: {line}"
+chime.finalize()
 END
 echo "the wheel of $version runs: $(ls dist)"

@@ -1,7 +1,7 @@
-# Debian packages, by `cpack -G DEB` in the build folder: libchime<soversion>, libchime-mpi, libchime-dev and chime-tools, which are the components of the install
-# rules. All that Chime can have must be in them, or CHIME_PACKAGES_LACK says what is left out:
+# Debian packages, by `cpack -G DEB` in the build folder: libchime<soversion>, libchime-mpi, libchime-dev, chime-tools and python3-chime, which are the
+# components of the install rules. All that Chime can have must be in them, or CHIME_PACKAGES_LACK says what is left out:
 #
-#   cmake --preset softgpu && cmake --build build/softgpu --target installed && cd build/softgpu && cpack -G DEB
+#   cmake --preset softgpu && cmake --build build/softgpu --target installed chime_python && cd build/softgpu && cpack -G DEB
 #   cpack -G DEB -D CHIME_PACKAGES_LACK="softgpu;mpi"
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME chime)
@@ -59,10 +59,17 @@ if(TARGET chime_mpi)
   list(APPEND CPACK_COMPONENTS_ALL libchime-mpi)
   chime_package(libchime-mpi libchime-mpi libs "GPU-initiated PGAS runtime: plug-in for MPI communicators" "DEPENDS=${same_release}")
 endif()
+if(TARGET chime_python)
+  list(APPEND CPACK_COMPONENTS_ALL python3-chime)
+  chime_package(python3-chime python3-chime python "GPU-initiated PGAS runtime: package chime for Python
+ Symmetric arrays, put and get, signals, atomics, collectives, and kernels from
+ their text, which a compiler makes when the program runs."
+    "DEPENDS=${same_release}, ${CHIME_PACKAGE_PYTHON}" "RECOMMENDS=chime-tools, libchime-dev, g++" "SUGGESTS=python3-mpi4py")
+endif()
 
 # What this build lacks. cpack refuses to leave it out unasked.
 set(lacks)
-foreach(part softgpu softnic mpi)
+foreach(part softgpu softnic mpi python)
   if(NOT TARGET ${part} AND NOT TARGET chime_${part} OR (part STREQUAL softgpu AND NOT CHIME_SOFTGPU))
     list(APPEND lacks ${part})
   endif()
@@ -72,7 +79,8 @@ list(REMOVE_ITEM lacks \${CHIME_PACKAGES_LACK})
 if(lacks)
   list(JOIN lacks \", \" lacks)
   message(FATAL_ERROR \"No packages are made, because this build lacks: \${lacks}. \"
-    \"softgpu: build preset softgpu; softnic: apt-get install libcli11-dev libibverbs-dev; mpi: apt-get install libopenmpi-dev. \"
+    \"softgpu: build preset softgpu; softnic: apt-get install libcli11-dev libibverbs-dev; mpi: apt-get install libopenmpi-dev; \"
+    \"python: apt-get install pybind11-dev python3-dev python3-numpy. \"
     \"To leave some out: cpack -G DEB -D CHIME_PACKAGES_LACK='softgpu;mpi'\")
 endif()
 ")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # packages_test.sh <build folder> <scratch folder> <version> <C++ compiler> <C compiler> [<part that the build lacks>...]
 #
-# Makes the Debian packages of a build, unpacks them to one root, and builds and runs the consumer with what lies there. A build that lacks a part
-# makes none unless asked.
+# Makes the Debian packages of a build, unpacks them to one root, and builds and runs the consumer and the Python package with what lies there. A
+# build that lacks a part makes none unless asked.
 set -eu
 build=$1 scratch=$2 version=$3 cxx=$4 cc=$5
 shift 5
@@ -26,6 +26,7 @@ cpack -G DEB -B "$scratch/made" -D CHIME_PACKAGES_LACK="${lacks// /;}" -D CPACK_
 library=libchime$(soversion_of "$version")
 wanted="chime-tools $library libchime-dev"
 [[ " $lacks " == *" mpi "* ]] || wanted+=" libchime-mpi"
+[[ " $lacks " == *" python "* ]] || wanted+=" python3-chime"
 for package in $wanted; do
   file=("$scratch/made/${package}_$version"-1_*.deb)
   [ -e "${file[0]}" ] || { echo "there is no package $package of $version:"; ls "$scratch/made"; exit 1; }
@@ -48,6 +49,10 @@ synopsis "$library" library
 synopsis libchime-dev "headers, CMake package, pkg-config"
 synopsis chime-tools "chime-run, chime-info, chime-doctor and others"
 [[ $wanted != *-mpi* ]] || synopsis libchime-mpi "plug-in for MPI communicators"
+if [[ $wanted == *python3-chime* ]]; then
+  synopsis python3-chime "package chime for Python"
+  for depends in "$library (= $version-1)" "python3 (>= " "python3 (<< " python3-numpy; do expect python3-chime Depends "$depends"; done
+fi
 [ ! -e "$scratch/root/usr/bin/chime-cc" ] || expect chime-tools Recommends clang-19
 [[ $(field "$library" Depends) != *mpi* ]] || { echo "$library depends on an MPI: $(field "$library" Depends)"; exit 1; }
 [[ $wanted != *-mpi* ]] || expect libchime-mpi Depends mpi
@@ -61,6 +66,7 @@ done
 # All that an install has, and nothing twice.
 prefix=$scratch/root/usr
 cmake --install . --prefix "$scratch/all" >"$scratch/install.log"
+[[ $wanted != *python3-chime* ]] || cmake --install . --component python3-chime --prefix "$scratch/all" >>"$scratch/install.log"
 (cd "$scratch/all" && find . '(' -type f -o -type l ')' | sort) >"$scratch/all.txt"
 (cd "$prefix" && find . '(' -type f -o -type l ')' | sort) >"$scratch/packed.txt"
 diff "$scratch/all.txt" "$scratch/packed.txt" || { echo "the packages and an install differ"; exit 1; }
@@ -76,3 +82,12 @@ timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
 [[ " $lacks " == *" softnic "* ]] || CHIME_NIC=soft CHIME_P2P=off timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
 timeout 60 "$prefix/bin/chime-run" -n 2 "$prefix/bin/chime-doctor" --version
 timeout 60 "$prefix/bin/chime-info" --variables | grep -q CHIME_SYMMETRIC_SIZE
+
+# Debian's Python finds the package in a prefix that is not /usr by PYTHONPATH alone.
+[[ $wanted == *python3-chime* ]] || exit 0
+here=$(cd "$(dirname "$0")" && pwd)
+in_python() { PYTHONPATH=$prefix/lib/python3/dist-packages timeout 250 "$prefix/bin/chime-run" --no-prefix -n 2 /usr/bin/python3 "$@"; }
+in_python -m chime.examples.ring | grep 'PE 1 of 2: got 0 to 1023 from PE 0'
+device=cuda
+[[ " $lacks " != *" softgpu "* ]] || device=cpu
+CXX=$cxx CHIME_DEVICE=$device in_python "$here/python_package.py" "$prefix" | grep "PE 1 of 2: a kernel on $device told it 100"

@@ -1,0 +1,29 @@
+# The content of the Debian package python3-chime: the component `python3-chime`, in the folders of a prefix. The library, the headers and chime-cc are those of
+# the other packages: the extension and chime.kernel find them from where they lie. `cmake --install` without a component leaves it out.
+set(package_component COMPONENT python3-chime EXCLUDE_FROM_ALL)
+set(package_folder lib/python3/dist-packages/chime)  # Debian's, whatever CMAKE_INSTALL_LIBDIR is
+install(CODE "if(NOT EXISTS \"$<TARGET_FILE:chime_python>\")
+  message(FATAL_ERROR \"The Python package was not installed, because it is not built: cmake --build ${PROJECT_BINARY_DIR} --target chime_python\")
+endif()" ${package_component})
+install(DIRECTORY chime/ DESTINATION ${package_folder} ${package_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
+  PATTERN __pycache__ EXCLUDE)
+install(TARGETS chime_python LIBRARY DESTINATION ${package_folder} ${package_component})
+
+foreach(kind LIB INCLUDE BIN)
+  file(RELATIVE_PATH ${kind}_from_package ${CMAKE_INSTALL_PREFIX}/${package_folder} ${CMAKE_INSTALL_FULL_${kind}DIR})
+  string(REGEX REPLACE "/$" "" ${kind}_from_package "${${kind}_from_package}")
+endforeach()
+set_property(TARGET chime_python APPEND PROPERTY INSTALL_RPATH "$ORIGIN/${LIB_from_package}")
+set(cuda null)
+if(CHIME_CUDA)
+  set(cuda "\"nvcc\"")
+elseif(CHIME_SOFTGPU)
+  set(cuda "\"${BIN_from_package}/chime-cc\"")
+endif()
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/package_paths.json
+  "{\"include\": [\"${INCLUDE_from_package}\"], \"library\": \"${LIB_from_package}/libchime.so.${CHIME_SOVERSION}\", \"cuda\": ${cuda}, \"gpu\": ${gpu}}\n")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package_paths.json DESTINATION ${package_folder} RENAME kernel_paths.json ${package_component})
+
+# An extension fits one minor version of Python.
+math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+set(CHIME_PACKAGE_PYTHON "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), python3-numpy" PARENT_SCOPE)

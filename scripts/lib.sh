@@ -137,8 +137,6 @@ test_preset() {
   [ "$preset" = tsan ] && setarch -R true 2>/dev/null && run=(setarch -R ctest)
   (
     cd "$root" || exit 1
-    export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
-    export LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$root/tests/leaks_of_others.txt:print_suppressions=0}
     "${run[@]}" --test-dir "$builds/$preset" --output-on-failure --no-tests=error --timeout 300 \
       -j "$((jobs * 2))" "$@"
   )

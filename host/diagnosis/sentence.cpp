@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "host/diagnosis/checks/checks.hpp"
-#include "host/diagnosis/facts/named_nic.hpp"
-#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -43,13 +42,6 @@ Findings only(Findings findings, std::initializer_list<std::string_view> checks)
   return findings;
 }
 
-// Keeps the findings of the device that CHIME_NIC names, and of the whole machine.
-void leave_out_others(Findings& findings, const NamedNic& named) {
-  std::erase_if(findings, [&](const Finding& finding) {
-    return !finding.where.empty() && !named.is_at(finding.where);
-  });
-}
-
 // The emulated NIC is on no machine's list.
 std::string sentence_for(const host::Settings& settings, std::string (*why)(const Machine&)) {
   return settings.nic.is_soft() ? std::string() : why(machine_at_a_quick_look(settings));
@@ -58,14 +50,11 @@ std::string sentence_for(const host::Settings& settings, std::string (*why)(cons
 }  // namespace
 
 std::string why_no_nic(const Machine& machine) {
-  const auto named = named_nic(machine.settings.nic);
-  const auto nics = mlx5_devices(machine.root);
-  const bool is_misspelt = named && !nics.empty() && !std::ranges::count(nics, named->device);
-  if (is_misspelt) return {};  // init's error lists the devices
-  Findings findings = joined(joined(check_nics(machine), check_roce(machine)),
-                             only(check_limits(machine), {"locked memory"}));
-  if (named) leave_out_others(findings, *named);
-  return first_sentence(findings, Level::kWrong);
+  if (is_misspelt(machine))  // init's error lists what is there
+    return first_sentence(only(check_nics(machine), {"RDMA devices"}), Level::kWrong);
+  return first_sentence(joined(joined(check_nics(machine), check_roce(machine)),
+                               only(check_limits(machine), {"locked memory"})),
+                        Level::kWrong);
 }
 
 std::string why_queues_are_far(const Machine& machine) {

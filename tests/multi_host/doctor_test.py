@@ -1,4 +1,5 @@
 """chime-doctor --job on three hosts that differ: each fault is named by its line."""
+import ipaddress
 import json
 import os
 import pathlib
@@ -17,6 +18,15 @@ NAMES = ["host0", "host1", "host2"]
 # The hosts of these tests are namespaces of one machine: that is found, too.
 ALWAYS = {("warning", "network namespaces", "")}
 TREES = pathlib.Path(HERE) / "../unit/chime_doctor/trees"
+
+
+def network_of(address):
+    return str(ipaddress.ip_network(f"{address}/{64 if ':' in address else 24}", strict=False))
+
+
+def gid_of(address):
+    """As the kernel writes it."""
+    return ipaddress.ip_address(address if ":" in address else f"::ffff:{address}").exploded
 
 
 def on(host, *command):
@@ -140,15 +150,17 @@ class OnHosts(unittest.TestCase):
 
     # Recorded hosts: the healthy tree of unit/chime_doctor, without its InfiniBand port
 
-    def record(self, host, address, interface, *faults):
-        """A tree for that host, whose RoCE port has the address, and is an interface that the host really has."""
+    def record(self, host, ports, *faults):
+        """A tree for that host, whose RoCE ports have these addresses of interfaces: one or two pairs."""
         tree = trees.Tree(self.folder / host)
         tree.put((TREES / "healthy").read_text().splitlines())
-        gid = "0000:0000:0000:0000:0000:ffff:" + "".join(f"{int(part):02x}" + ":" * (i == 1) for i, part in enumerate(address.split(".")))
+        interfaces = [{"name": interface, "addresses": [address], "networks": [network_of(address)]} for address, interface in ports]
         tree.put(["- /sys/class/infiniband/mlx5_1", "$NIC0/infiniband/mlx5_0/hca_type: MT4129", "$NIC0/infiniband/mlx5_0/fw_ver: 28.39.1002",
-                  *(f"$ROCE/gids/{index}: {gid}" for index in (2, 3)),
-                  'answers interfaces: [{"name": "lo", "addresses": ["127.0.0.1"]}, {"name": "%s", "addresses": ["%s"], "networks": ["%s.0/24"]}]'
-                  % (interface, address, address.rpartition(".")[0])])
+                  *(f"$ROCE/gids/{index}: {gid_of(ports[0][0])}" for index in (2, 3)),
+                  f'answers interfaces: {json.dumps([{"name": "lo", "addresses": ["127.0.0.1"]}, *interfaces])}'])
+        if len(ports) > 1:
+            tree.put(["/sys/class/infiniband/mlx5_1 -> $NIC1/infiniband/mlx5_1", "$IB/link_layer: Ethernet", f"$IB/gids/0: {gid_of(ports[1][0])}",
+                      "$IB/gid_attrs/types/0: RoCE v2", "$NIC1/infiniband/mlx5_1/tc/1/traffic_class: Global tclass=106"])
         tree.put(faults)
 
     def recorded(self, address_of_host2, *faults, interface="eth0", network="10.77.0"):
@@ -157,14 +169,18 @@ class OnHosts(unittest.TestCase):
     def recorded_at(self, addresses, *faults_of_host2, interface):
         """Lines that are not ok, as {(level, what): text}, without those of single hosts."""
         for host, address in zip(NAMES, addresses):
-            self.record(host, address, interface, *(faults_of_host2 if host == "host2" else ()))
+            self.record(host, [(address, interface)], *(faults_of_host2 if host == "host2" else ()))
+        return {(level, what): seen for level, what, _, seen in self.found()}
+
+    def found(self):
+        """Lines that are not ok of the hosts that were recorded: (level, what, where, text)."""
         script = f'exec "$0" "$@" --root {self.folder}/$(hostname)'
         job = subprocess.run([CHIME_RUN, "--agent-command", SHELL, "--hosts", ",".join(NAMES), "-n", "3", "--no-prefix", "sh", "-c", script,
                               DOCTOR, "--job", "--json", "--wait", "20"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                              timeout=4 * PATIENCE_S, check=False)
         self.assertTrue(job.stdout.startswith("{"), job)
-        return {(one["level"], one["what"]): one["seen"] for one in json.loads(job.stdout)["findings"]
-                if one["level"] != "ok" and (one["level"], one["what"], "") not in ALWAYS}
+        return [(one["level"], one["what"], one["where"], one["seen"]) for one in json.loads(job.stdout)["findings"]
+                if one["level"] != "ok" and (one["level"], one["what"], "") not in ALWAYS]
 
     def test_equal_recorded_hosts_differ_in_nothing(self):
         self.assertEqual(self.recorded("10.77.0.3"), {})
@@ -215,6 +231,16 @@ class OnHosts(unittest.TestCase):
                 on(host, "ip", "route", "add", f"10.99.{other}.0/24", "via", f"10.77.0.{other + 1}", "dev", "eth0", "table", "100")
                 on(host, "ip", "neigh", "replace", addresses[other], "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
         self.assertEqual(self.recorded_at(addresses, interface="eth0"), {})
+
+    def test_a_nic_that_chime_nic_excludes_is_not_judged(self):
+        # Nothing leads to the subnet of the second ones.
+        for choice in ((), ('answers environment: {"CHIME_NIC": "mlx5_0:1"}',)):
+            for i, host in enumerate(NAMES):
+                self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) if i == 0 else self.folder
+                self.record(host, [(f"10.77.0.{i + 1}", "eth0"), (f"10.66.0.{i + 1}", "gone0")], *choice)
+            lines = {line[:2] for line in self.found()}
+            # Of one of its GPUs the NIC that is left is far.
+            self.assertEqual(lines, {("warning", "nearest NIC")} if choice else {("wrong", "RoCE addresses")})
 
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):
         on("host2", "ip", "addr", "add", "10.99.0.3/24", "dev", "eth0")

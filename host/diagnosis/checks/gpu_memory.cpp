@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 #include "host/diagnosis/facts/pci.hpp"
-#include "host/diagnosis/facts/rdma.hpp"
 #include "host/diagnosis/facts/versions.hpp"
 
 namespace chime::doctor {
@@ -93,7 +93,7 @@ std::optional<Finding> doorbell_finding(const Root& root) {
 
 Findings check_gpu_memory(const Machine& machine) {
   Findings findings;
-  if (!nvidia_module(machine.root) || mlx5_devices(machine.root).empty()) return findings;
+  if (!nvidia_module(machine.root) || devices_to_take(machine).empty()) return findings;
   for (const PciDevice& gpu : nvidia_gpus(machine.root))
     if (auto finding = bar1_finding(gpu, machine)) findings.push_back(*finding);
   if (auto finding = registration_finding(machine)) findings.push_back(*finding);

@@ -12,7 +12,8 @@ namespace chime::doctor {
 namespace {
 
 // ibv_reg_mr(3) pins memory, which counts: the heap in host memory, queues and buffers of every PE.
-// A GPU's memory does not count. Without a NIC nothing of Chime is pinned.
+// A GPU's memory does not count. Without a NIC nothing of Chime is pinned; libfabric's verbs may
+// pin through one that CHIME_NIC excludes.
 std::optional<Finding> locked_memory_finding(const Machine& machine) {
   const auto bytes = soft_limit("Max locked memory", machine.root);
   if (!bytes) return std::nullopt;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/diagnosis/checks/checks.hpp"
-#include "host/diagnosis/facts/named_nic.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 #include "host/diagnosis/facts/pci.hpp"
 #include "host/diagnosis/facts/rdma.hpp"
 #include "host/diagnosis/facts/versions.hpp"
@@ -34,6 +34,33 @@ Finding without_devices(const Machine& machine) {
                           "libfabric",
                           fmt::join(others, ", ")));
   return ok("RDMA devices", "", "none: PEs of other hosts are reached through libfabric");
+}
+
+// ---- What CHIME_NIC says
+
+std::string names_of(const std::vector<RdmaPort>& ports) {
+  std::vector<std::string> names;
+  for (const RdmaPort& port : ports) names.push_back(port.where);
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::optional<Finding> misspelt_finding(const Machine& machine) {
+  if (!is_misspelt(machine) || sys_is_hidden(machine.root)) return std::nullopt;
+  return Finding{Level::kWrong, "CHIME_NIC", "",
+                 fmt::format("no port is called '{}': here are {}", machine.settings.nic.device,
+                             names_of(mlx5_ports(machine.root))),
+                 "unset CHIME_NIC, or take one of these: CHIME_NIC=<device> or <device>:<port>"};
+}
+
+// Absent: it excludes none.
+std::optional<Finding> exclusion_finding(const Machine& machine) {
+  auto excluded = mlx5_ports(machine.root);
+  std::erase_if(excluded,
+                [&](const RdmaPort& port) { return may_take(machine.settings.nic, port.where); });
+  if (excluded.empty()) return std::nullopt;
+  return ok(
+      "CHIME_NIC", "",
+      fmt::format("{} excludes {}: not judged", machine.settings.nic.device, names_of(excluded)));
 }
 
 // rdma-core's Documentation/udev.md: programs open a NIC by /dev/infiniband/uverbs<n>. A NIC that
@@ -70,16 +97,13 @@ Finding link_finding(const RdmaPort& port, bool another_is_active, const char* n
   return {Level::kWrong, "link", port.where, seen + none_is_active, remedy_for(port)};
 }
 
-// A PE that names a port takes no other.
-Findings link_findings(const std::vector<RdmaPort>& ports, const std::optional<NamedNic>& named) {
-  const auto may_serve = [&](const RdmaPort& port) { return !named || named->is_at(port.where); };
-  const auto serves = [&](const RdmaPort& port) { return may_serve(port) && port.is_active(); };
-  const bool one_serves = std::ranges::any_of(ports, serves);
+Findings link_findings(const std::vector<RdmaPort>& ports, bool are_named) {
+  const bool one_serves = std::ranges::any_of(ports, &RdmaPort::is_active);
   Findings findings;
   for (const RdmaPort& port : ports)
-    findings.push_back(
-        link_finding(port, one_serves || !may_serve(port),
-                     named ? ": no port that CHIME_NIC names is active" : ": no port is active"));
+    findings.push_back(link_finding(
+        port, one_serves,
+        are_named ? ": no port that CHIME_NIC names is active" : ": no port is active"));
   return findings;
 }
 
@@ -150,21 +174,28 @@ std::optional<Finding> counters_finding(const RdmaPort& port, const Root& root) 
                              port.nic, port.folder)};
 }
 
-}  // namespace
-
 // In the order in which a PE that opens a NIC would meet them.
-Findings check_nics(const Machine& machine) {
-  if (mlx5_devices(machine.root).empty()) return {without_devices(machine)};
-  Findings findings;
+void add_findings_of_taken(const Machine& machine, Findings& findings) {
+  const auto ports = ports_to_take(machine);
   if (auto finding = rdma_core_finding(machine)) findings.push_back(*finding);
-  const auto ports = mlx5_ports(machine.root);
-  for (Finding& finding : link_findings(ports, named_nic(machine.settings.nic)))
-    findings.push_back(std::move(finding));
+  const bool are_named = named_nic(machine.settings.nic).has_value();
+  for (Finding& finding : link_findings(ports, are_named)) findings.push_back(std::move(finding));
   findings.push_back(device_files_finding(machine));
   for (const auto& [nic, why_not] : machine.probes.why_no_devx)
-    findings.push_back(devx_finding(nic, why_not, machine));
+    if (may_take(machine.settings.nic, nic))
+      findings.push_back(devx_finding(nic, why_not, machine));
   for (const RdmaPort& port : ports)
     if (auto finding = counters_finding(port, machine.root)) findings.push_back(*finding);
+}
+
+}  // namespace
+
+Findings check_nics(const Machine& machine) {
+  Findings findings;
+  if (mlx5_devices(machine.root).empty()) findings.push_back(without_devices(machine));
+  for (const auto& finding : {misspelt_finding(machine), exclusion_finding(machine)})
+    if (finding) findings.push_back(*finding);
+  if (!devices_to_take(machine).empty()) add_findings_of_taken(machine, findings);
   return findings;
 }
 

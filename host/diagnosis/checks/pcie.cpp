@@ -6,6 +6,7 @@
 
 #include "host/diagnosis/checks/checks.hpp"
 #include "host/diagnosis/facts/acs.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 #include "host/diagnosis/facts/pci.hpp"
 
 namespace chime::doctor {
@@ -137,7 +138,7 @@ std::optional<Finding> lanes_finding(const PciDevice& device, const Root& root) 
 
 Findings check_pcie(const Machine& machine) {
   Findings findings;
-  const Devices gpus = nvidia_gpus(machine.root), nics = mlx5_nics(machine.root);
+  const Devices gpus = nvidia_gpus(machine.root), nics = pci_nics_to_take(machine);
   for (const Devices* devices : {&gpus, &nics})
     for (const PciDevice& device : *devices)
       if (auto finding = lanes_finding(device, machine.root)) findings.push_back(*finding);

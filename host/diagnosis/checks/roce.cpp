@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "host/diagnosis/checks/checks.hpp"
-#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -108,7 +108,7 @@ std::optional<Finding> congestion_finding(const RdmaPort& port, const Machine& m
 
 Findings check_roce(const Machine& machine) {
   Findings findings;
-  for (const RdmaPort& port : mlx5_ports(machine.root)) {
+  for (const RdmaPort& port : ports_to_take(machine)) {
     if (!port.is_ethernet || !port.is_active()) continue;
     findings.push_back(address_finding(port, machine));
     if (auto finding = mtu_finding(port, machine.root)) findings.push_back(*finding);

@@ -248,6 +248,45 @@ TEST(CheckPorts, NamesAHostWithoutNic) {
   expect_fault(check_ports(job), Level::kWarning, "NICs", "", "b has no active port");
 }
 
+// All PEs of the host at that place.
+void set_nic(Job& job, int place, const std::string& nic) {
+  for (const int pe : {2 * place, 2 * place + 1}) job.pes[static_cast<std::size_t>(pe)].nic = nic;
+}
+
+TEST(CheckPorts, JudgesNoneThatChimeNicExcludes) {
+  Job job = job_on(2);
+  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24"), roce("10.8.0.1", "10.8.0.0/24")};
+  host(job, 1).ports = {roce("10.1.0.2", "10.1.0.0/24"), roce("10.9.0.2", "10.9.0.0/24")};
+  for (const int place : {0, 1}) host(job, place).ports[1].where = "mlx5_1 port 1";
+  job.found.paths = {path(0, 1, Outcome::kSilent, "10.9.0.2")};
+  EXPECT_EQ(only_fault(check_ports(job)).where, "b mlx5_1 port 1");
+  for (const int place : {0, 1}) set_nic(job, place, "mlx5_0:1");
+  expect_ok(check_ports(job));
+  EXPECT_EQ(check_ports(job)[0].seen, "CHIME_NIC excludes mlx5_1 port 1 on a, b: not judged");
+}
+
+TEST(CheckPorts, JudgesWhatAnyPeOfAHostMayTake) {
+  Job job = job_on(2);
+  for (const int place : {0, 1})
+    host(job, place).ports = {roce(fmt::format("10.1.0.{}", place), "10.1.0.0/24")};
+  job.found.paths = {path(0, 1, Outcome::kSilent, "10.1.0.1")};
+  set_nic(job, 1, "mlx5_4");
+  job.pes[3].nic = "mlx5_0";  // not the one that looks at the host
+  EXPECT_EQ(only_fault(check_ports(job)).where, "b mlx5_0 port 1");
+}
+
+TEST(CheckPorts, NamesAHostOfWhichNoNicIsTaken) {
+  Job job = job_on(2);
+  for (const int place : {0, 1})
+    host(job, place).ports = {roce(fmt::format("10.1.0.{}", place), "10.1.0.0/24")};
+  set_nic(job, 1, "off");
+  expect_fault(check_ports(job), Level::kWarning, "NICs", "",
+               "b has no active port that CHIME_NIC lets a PE take");
+  set_nic(job, 0, "soft");
+  expect_ok(check_ports(job));
+  EXPECT_EQ(check_ports(job)[0].seen, "CHIME_NIC excludes mlx5_0 port 1 on a, b: not judged");
+}
+
 TEST(CheckPorts, FindsTwoLinkLayers) {
   Job job = job_on(2);
   host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};

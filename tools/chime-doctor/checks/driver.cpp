@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "host/diagnosis/facts/nic_choice.hpp"
 #include "host/diagnosis/facts/pci.hpp"
-#include "host/diagnosis/facts/rdma.hpp"
 #include "host/diagnosis/facts/versions.hpp"
 #include "tools/chime-doctor/checks/checks.hpp"
 
@@ -103,7 +103,7 @@ Findings check_driver(const Machine& machine) {
                                     module->is_open ? "open" : "proprietary")));
   if (!machine.probes.cuda) return findings;
   findings.push_back(cuda_finding(*machine.probes.cuda));
-  if (mlx5_devices(machine.root).empty()) return findings;
+  if (devices_to_take(machine).empty()) return findings;
   for (const auto& [address, gpu] : machine.probes.cuda->gpus)
     findings.push_back(gpudirect_finding(address, gpu));
   return findings;

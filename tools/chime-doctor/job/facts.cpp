@@ -133,7 +133,8 @@ json json_of(const PeFacts& facts) {
                    {"chime", facts.chime},
                    {"interface", facts.interface},
                    {"n_started", facts.n_started},
-                   {"limits", facts.limits}};
+                   {"limits", facts.limits},
+                   {"nic", facts.nic}};
   if (facts.of_host) recorded["of_host"] = json_of(*facts.of_host);
   return recorded;
 }
@@ -147,7 +148,8 @@ PeFacts pe_facts_of(const json& recorded) {
                 recorded.value("interface", 0),
                 recorded.value("n_started", 0),
                 recorded.value("limits", Limits()),
-                std::nullopt};
+                std::nullopt,
+                recorded.value("nic", "auto")};
   if (recorded.contains("of_host")) facts.of_host = host_of(recorded["of_host"]);
   return facts;
 }

@@ -60,6 +60,7 @@ struct PeFacts {
   // Of this process: by name. Bytes, or a number; kNoLimit.
   std::map<std::string, std::uint64_t> limits;
   std::optional<HostFacts> of_host;  // of the one PE a node that looks at it
+  std::string nic = "auto";          // CHIME_NIC
 };
 inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 

@@ -107,11 +107,27 @@ void keep_clocks_of_first(PairFacts& found, const std::vector<HostAddresses>& ho
   if (found.clocks.size() > 1) found.clocks.resize(1);
 }
 
+// Those that PE 0 has left among the host's addresses: this PE alone does not know what the others
+// of its node take.
+std::vector<PortFacts> ports_to_try_from(const Member& member,
+                                         const std::vector<HostAddresses>& hosts) {
+  std::vector<PortFacts> ports = member.ports;
+  const auto mine = std::ranges::find(hosts, member.bootstrap->rank(), &HostAddresses::pe);
+  std::erase_if(ports, [&](const PortFacts& port) {
+    return mine == hosts.end() ||
+           std::ranges::none_of(mine->addresses, [&](const ListeningAddress& address) {
+             return address.is_of_nic && address.interface == port.where;
+           });
+  });
+  return ports;
+}
+
 void try_others(Member& member, const std::vector<HostAddresses>& hosts) {
   const int me = member.bootstrap->rank();
   PairFacts found;
   if (member.probe)
-    found = member.probe->try_all(targets_of(me, member.ports, hosts), member.times.try_paths);
+    found = member.probe->try_all(targets_of(me, ports_to_try_from(member, hosts), hosts),
+                                  member.times.try_paths);
   keep_clocks_of_first(found, hosts);
   publish_pairs(*member.bootstrap, found);
 }
@@ -128,10 +144,20 @@ std::vector<Subject> report_of(const Job& job) {
   return report;
 }
 
+// Without those of ports that the node's PEs do not take.
+std::vector<ListeningAddress> addresses_to_try(const Node& node) {
+  std::vector<ListeningAddress> addresses = node.leader->of_host->addresses;
+  for (const PortFacts* port : node.excluded_ports())
+    std::erase_if(addresses, [&](const ListeningAddress& address) {
+      return address.is_of_nic && address.interface == port->where;
+    });
+  return addresses;
+}
+
 std::vector<HostAddresses> hosts_in(const Job& job) {
   std::vector<HostAddresses> hosts;
   for (const Node& node : nodes_of(job))
-    if (node.leader != nullptr) hosts.push_back({node.leader->pe, node.leader->of_host->addresses});
+    if (node.leader != nullptr) hosts.push_back({node.leader->pe, addresses_to_try(node)});
   return hosts;
 }
 

@@ -8,7 +8,7 @@
 #include "bootstrap/place.hpp"
 #include "chime/abi/context.h"
 #include "host/diagnosis/facts/limits.hpp"
-#include "host/diagnosis/facts/rdma.hpp"
+#include "host/diagnosis/facts/nic_choice.hpp"
 #include "host/diagnosis/facts/versions.hpp"
 #include "tools/chime-doctor/diagnosis.hpp"
 #include "tools/chime-doctor/job/ports.hpp"
@@ -42,8 +42,9 @@ std::map<std::string, std::uint64_t> limits_in(const Machine& machine) {
 }
 
 // By kind: NICs of one kind have one line of firmware.
-void add_firmware(const Root& root, std::map<std::string, std::string>& versions) {
-  for (const std::string& nic : mlx5_devices(root)) {
+void add_firmware(const Machine& machine, std::map<std::string, std::string>& versions) {
+  const Root& root = machine.root;
+  for (const std::string& nic : devices_to_take(machine)) {
     const std::string folder = "/sys/class/infiniband/" + nic;
     const std::string version = root.text(folder + "/fw_ver").value_or("");
     std::string& all = versions["firmware of " + root.text(folder + "/hca_type").value_or(nic)];
@@ -64,7 +65,7 @@ std::map<std::string, std::string> versions_in(const Machine& machine) {
        {std::pair("libfabric", "libfabric.so.1"), std::pair("libpmix", "libpmix.so.2")})
     if (const auto all = library_versions(soname, machine.root); !all.empty())
       versions[what] = all.front();
-  add_firmware(machine.root, versions);
+  add_firmware(machine, versions);
   return versions;
 }
 
@@ -80,7 +81,8 @@ PeFacts facts_of_pe(int pe, const Machine& machine) {
           static_cast<int>(kAbiVersion),
           processes_started(),
           limits_in(machine),
-          std::nullopt};
+          std::nullopt,
+          machine.settings.nic.device};
 }
 
 HostFacts facts_of_host(const Machine& machine) {

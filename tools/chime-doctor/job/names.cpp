@@ -5,10 +5,28 @@
 
 #include <algorithm>
 
+#include "host/diagnosis/facts/nic_choice.hpp"
+
 namespace chime::doctor {
 namespace {
 
 constexpr std::size_t kMostNames = 8;
+
+bool takes(const PeFacts& pe, const PortFacts& port) {
+  host::NicOptions nic;
+  nic.device = pe.nic;
+  return may_take(nic, port.where);
+}
+
+std::vector<const PortFacts*> ports_of(const Node& node, bool are_taken) {
+  std::vector<const PortFacts*> ports;
+  if (node.leader == nullptr) return ports;
+  for (const PortFacts& port : node.leader->of_host->ports) {
+    const auto takes_it = [&](const PeFacts* pe) { return takes(*pe, port); };
+    if (std::ranges::any_of(node.pes, takes_it) == are_taken) ports.push_back(&port);
+  }
+  return ports;
+}
 
 }  // namespace
 
@@ -29,6 +47,9 @@ std::vector<int> Node::numbers() const {
   for (const PeFacts* pe : pes) all.push_back(pe->pe);
   return all;
 }
+
+std::vector<const PortFacts*> Node::ports() const { return ports_of(*this, true); }
+std::vector<const PortFacts*> Node::excluded_ports() const { return ports_of(*this, false); }
 
 std::vector<Node> nodes_of(const Job& job) {
   std::vector<Node> nodes;

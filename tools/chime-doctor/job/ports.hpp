@@ -6,7 +6,8 @@
 
 namespace chime::doctor {
 
-// Those that are active. None where this Chime has no NIC path.
+// Those that are active, whether CHIME_NIC lets PEs take them or not. None where this Chime has no
+// NIC path.
 std::vector<PortFacts> port_facts_of(const Machine& machine);
 
 }  // namespace chime::doctor

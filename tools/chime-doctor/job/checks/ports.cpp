@@ -25,9 +25,8 @@ using Ports = std::vector<PortOfHost>;
 Ports ports_in(const std::vector<Node>& nodes) {
   Ports ports;
   for (const Node& node : nodes) {
-    if (node.leader == nullptr) continue;
-    for (const PortFacts& port : node.leader->of_host->ports)
-      ports.push_back({words_of(node, nodes), node.leader->pe, &port});
+    for (const PortFacts* port : node.ports())
+      ports.push_back({words_of(node, nodes), node.leader->pe, port});
   }
   return ports;
 }
@@ -54,18 +53,40 @@ bool are_rails(const std::map<std::string, std::set<std::string>>& hosts) {
                              [&](const auto& one) { return one.second == hosts.begin()->second; });
 }
 
-std::optional<Finding> without_nic_finding(const std::vector<Node>& nodes) {
-  std::vector<std::string> without;
+std::string hosts_have(const std::vector<std::string>& hosts) {
+  return in_short(hosts) + (hosts.size() == 1 ? " has" : " have");
+}
+
+// A host thread sends between hosts of which one has no NIC.
+Findings without_nic_findings(const std::vector<Node>& nodes) {
+  std::vector<std::string> without, with_excluded;
   for (const Node& node : nodes)
-    if (node.leader != nullptr && node.leader->of_host->ports.empty())
-      without.push_back(words_of(node, nodes));
-  if (without.empty()) return std::nullopt;
-  return Finding{
-      Level::kWarning, "NICs", "",
-      fmt::format("{} ha{} no active port of an mlx5 NIC, and others have: a host thread "
-                  "sends between them",
-                  in_short(without), without.size() == 1 ? "s" : "ve"),
-      "chime-doctor on that host; CHIME_NIC=off gives all PEs one path"};
+    if (node.leader != nullptr && node.ports().empty())
+      (node.excluded_ports().empty() ? without : with_excluded).push_back(words_of(node, nodes));
+  Findings findings;
+  if (!without.empty())
+    findings.push_back({Level::kWarning, "NICs", "",
+                        hosts_have(without) +
+                            " no active port of an mlx5 NIC, and others have: a host "
+                            "thread sends between them",
+                        "chime-doctor on that host; CHIME_NIC=off gives all PEs one path"});
+  if (!with_excluded.empty())
+    findings.push_back({Level::kWarning, "NICs", "",
+                        hosts_have(with_excluded) +
+                            " no active port that CHIME_NIC lets a PE take, and "
+                            "others have: a host thread sends between them",
+                        "the same CHIME_NIC on all hosts (chime-run -x, srun --export)"});
+  return findings;
+}
+
+// Absent: PEs may take all.
+std::optional<Finding> exclusion_finding(const std::vector<Node>& nodes) {
+  std::map<std::string, std::set<std::string>> hosts;
+  for (const Node& node : nodes)
+    for (const PortFacts* port : node.excluded_ports())
+      hosts[port->where].insert(words_of(node, nodes));
+  if (hosts.empty()) return std::nullopt;
+  return ok("NICs", "", "CHIME_NIC excludes " + listed(hosts) + ": not judged");
 }
 
 std::optional<Finding> link_layer_finding(const Ports& ports) {
@@ -135,7 +156,7 @@ bool has_nic_in(const std::string& network, int pe, const std::vector<Node>& nod
   if (network.empty()) return false;
   return std::ranges::any_of(nodes, [&](const Node& node) {
     return node.leader != nullptr && node.leader->pe == pe &&
-           std::ranges::count(node.leader->of_host->ports, network, &PortFacts::network) > 0;
+           std::ranges::count(node.ports(), network, &PortFacts::network) > 0;
   });
 }
 
@@ -250,10 +271,12 @@ Findings infiniband_findings(const Ports& ports) {
 Findings check_ports(const Job& job) {
   const std::vector<Node> nodes = nodes_of(job);
   const Ports ports = ports_in(nodes);
-  if (ports.empty() || nodes.size() < 2) return {};
+  if (nodes.size() < 2) return {};
   Findings findings;
-  for (const auto& finding : {without_nic_finding(nodes), link_layer_finding(ports)})
-    if (finding) findings.push_back(*finding);
+  if (auto finding = exclusion_finding(nodes)) findings.push_back(*finding);
+  if (ports.empty()) return findings;
+  for (Finding& finding : without_nic_findings(nodes)) findings.push_back(std::move(finding));
+  if (auto finding = link_layer_finding(ports)) findings.push_back(*finding);
   Ports ethernet, infiniband;
   for (const PortOfHost& port : ports)
     (port.port->is_ethernet ? ethernet : infiniband).push_back(port);

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};  // between attempts at one address
 
-// This process has no descriptor or memory left: nothing is known of the other host.
-bool is_of_this_process(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 }  // namespace
 
 Reach::Reach(Reactor& reactor, Options options, Opened opened, Failed failed)
@@ -56,7 +51,7 @@ void Reach::begin(Attempt& attempt) {
   auto socket = start_connecting(attempt.address);
   if (!socket && errno == ECONNREFUSED)
     return settle(attempt, State::kNobody, std::generic_category().message(errno));
-  if (!socket && is_of_this_process(errno)) attempt.silent_at = Clock::now() + options_.silence;
+  if (!socket && is_exhaustion(errno)) attempt.silent_at = Clock::now() + options_.silence;
   if (!socket) return again(attempt);
   end_after_silence(socket, options_.silence);
   attempt.connection = Connection::start(

@@ -13,6 +13,11 @@ constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{200};
 constexpr std::chrono::milliseconds kLongestAttempt{60'000};
 
+Fault fault_of(int error) {
+  if (error == ECONNREFUSED) return Fault::kNobody;
+  return is_exhaustion(error) ? Fault::kExhausted : Fault::kSystem;
+}
+
 }  // namespace
 
 Dial::Dial(Reactor& reactor, Options options, Deadline deadline, Opened opened, Failed failed)
@@ -38,8 +43,8 @@ void Dial::try_next() {
 void Dial::begin(const Address& address) {
   auto socket = start_connecting(address, options_.from);
   if (!socket) {
-    const auto fault = errno == ECONNREFUSED ? Fault::kNobody : Fault::kSystem;
-    note(address.text() + ": " + std::generic_category().message(errno), fault);
+    const int error = errno;
+    note(address.text() + ": " + std::generic_category().message(error), fault_of(error));
     return later(Clock::now(), [this] { try_next(); });
   }
   if (!may_be_of_this_job(socket)) {

@@ -114,6 +114,15 @@ class OnHosts(unittest.TestCase):
         self.assertIn(("warning", "TCP", "host2"), found)
         self.assertIn("from host0, host1 its address 10.88.0.3 (eth0) is silent", found["warning", "TCP", "host2"]["seen"])
 
+    def test_a_host_without_descriptors_is_named(self):
+        for i in range(100):
+            on("host0", "ip", "addr", "add", f"10.78.0.{i + 1}/24", "dev", "eth0")
+        for host in ("host1", "host2"):
+            on(host, "ip", "route", "add", "10.78.0.0/24", "dev", "eth0")
+        found = self.report(on_host2="ulimit -n 64")[1]
+        self.assertEqual({line for line in found if line[1] == "TCP"}, {("warning", "TCP", "host2")})
+        self.assertRegex(found["warning", "TCP", "host2"]["seen"], r"^\d+ of its \d+ attempts to reach others were not made: Too many open files")
+
     # Its agent, which ssh has started, goes on.
     def test_a_pe_that_does_not_reach_the_launcher_is_named(self):
         code, found = self.report(on_host2="export CHIME_RUN_ADDRESS=tcp:10.77.0.99:4711", wait="8")
@@ -197,7 +206,7 @@ class OnHosts(unittest.TestCase):
     def test_a_gid_of_a_subnet_that_no_way_leads_to_is_named(self):
         found = self.recorded("10.99.0.3")
         self.assertEqual(set(found), {("wrong", "RoCE addresses")})
-        self.assertIn("10.99.0.3 is not reached by TCP from host0 through eth0", found["wrong", "RoCE addresses"])
+        self.assertIn("10.99.0.3 is not reached by TCP from host0, host1 through eth0", found["wrong", "RoCE addresses"])
         self.assertIn("its subnet is 10.99.0.0/24", found["wrong", "RoCE addresses"])
 
     def test_a_route_that_leaves_by_no_nic_is_named(self):
@@ -231,6 +240,45 @@ class OnHosts(unittest.TestCase):
                 on(host, "ip", "route", "add", f"10.99.{other}.0/24", "via", f"10.77.0.{other + 1}", "dev", "eth0", "table", "100")
                 on(host, "ip", "neigh", "replace", addresses[other], "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
         self.assertEqual(self.recorded_at(addresses, interface="eth0"), {})
+
+    def test_ipv6_routes_by_source_address_are_no_fault(self):
+        addresses = [f"fd99:{i + 1}::1" for i in range(3)]
+        for i, host in enumerate(NAMES):
+            on(host, "ip", "addr", "add", f"{addresses[i]}/64", "dev", "eth0", "nodad")
+            on(host, "ip", "-6", "rule", "add", "from", addresses[i], "lookup", "100")
+            for other in {0, 1, 2} - {i}:
+                on(host, "ip", "route", "add", f"fd99:{other + 1}::/64", "via", f"fd77::{other + 1}", "dev", "eth0", "table", "100")
+        self.assertEqual(self.recorded_at(addresses, interface="eth0"), {})
+        on("host2", "ip", "-6", "rule", "del", "from", addresses[2])  # which has no other way
+        (line,) = self.found()
+        self.assertEqual(line[:3], ("wrong", "RoCE addresses", "host2 mlx5_0 port 1"))
+        self.assertIn("fd99:3::1 is not reached by TCP from host0, host1 through eth0: ", line[3])
+        self.assertIn("TCP through eth0 from fd99:3::1 does not reach host0, host1: Network is unreachable", line[3])
+
+    def test_an_ipv6_gid_that_no_way_leads_to_is_named(self):
+        found = self.recorded_at(["fd77::1", "fd77::2", "fd99:2::3"], interface="eth0")
+        self.assertEqual(set(found), {("wrong", "RoCE addresses")})
+        self.assertIn("fd99:2::3 is not reached by TCP from host0, host1 through eth0: ", found["wrong", "RoCE addresses"])
+        self.assertIn("its subnet is fd99:2::/64", found["wrong", "RoCE addresses"])
+
+    def test_a_dead_second_nic_is_named(self):
+        # All are in subnets of their own, and reach each other until what goes to host2's second one goes nowhere.
+        ports = {"host0": ["10.91.0.1"], "host1": ["10.92.0.1"], "host2": ["10.93.0.1", "10.94.0.1"]}
+        for host in NAMES:
+            for other, addresses in ports.items():
+                for address in addresses:
+                    if other == host:
+                        on(host, "ip", "addr", "add", f"{address}/24", "dev", "eth0")
+                    else:
+                        on(host, "ip", "route", "add", network_of(address), "dev", "eth0")
+            self.record(host, [(address, "eth0") for address in ports[host]])
+        self.assertEqual(self.found(), [])
+        for host in ("host0", "host1"):
+            on(host, "ip", "neigh", "replace", "10.94.0.1", "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
+        (line,) = self.found()
+        self.assertEqual(line[:3], ("wrong", "RoCE addresses", "host2 mlx5_1 port 1"))
+        self.assertIn("10.94.0.1 is not reached by TCP from host0, host1 through eth0: no answer", line[3])
+        self.assertIn("TCP through eth0 from 10.94.0.1 does not reach host0, host1: no answer", line[3])
 
     def test_a_nic_that_chime_nic_excludes_is_not_judged(self):
         # Nothing leads to the subnet of the second ones.

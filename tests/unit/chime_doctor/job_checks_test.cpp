@@ -222,6 +222,16 @@ TEST(CheckPaths, NamesASilentAddressBeforeOneThatAnswers) {
   expect_fault(check_paths(job), Level::kWarning, "TCP", "b", "from a its address 172.17.0.1");
 }
 
+TEST(CheckPaths, NamesAHostThatHadNoDescriptorLeft) {
+  Job job = job_on(2);
+  job.found.paths = {path(0, 1, Outcome::kOpen), path(1, 0, Outcome::kOpen),
+                     path(1, 0, Outcome::kNotTried, "10.0.0.2"),
+                     path(1, 0, Outcome::kNotTried, "10.0.0.3")};
+  job.found.paths[2].why = "Too many open files";
+  expect_fault(check_paths(job), Level::kWarning, "TCP", "b",
+               "2 of its 3 attempts to reach others were not made: Too many open files");
+}
+
 TEST(CheckPaths, NamesAHostThatCannotListenAndOneThatDidNotTry) {
   Job job = job_on(2);
   host(job, 1).why_not_listening = "no interface but loopback has an address";
@@ -338,22 +348,124 @@ TEST(CheckPorts, TellsRoutedSubnetsFromUnreachedOnes) {
                "may go another way");
 }
 
+// Host `place` has so many ports, each in the network that `network_of` gives, with these
+// addresses:
+std::string address_of(int network, int place) { return fmt::format("10.{}.0.{}", network, place); }
+
+void put_ports(Job& job, int place, const std::vector<int>& networks) {
+  host(job, place).ports.clear();
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    PortFacts port = roce(address_of(networks[i], place), fmt::format("10.{}.0.0/24", networks[i]));
+    port.where = fmt::format("mlx5_{} port 1", i);
+    port.interface = fmt::format("ens{}", i);
+    host(job, place).ports.push_back(port);
+  }
+}
+
+// From the host's port at that place, to another host's.
+struct End {
+  int host;
+  std::size_t port;
+};
+PathFacts attempt(Job& job, End from, End to, Outcome outcome) {
+  const PortFacts& left = host(job, from.host).ports[from.port];
+  PathFacts one = path(from.host, to.host, outcome, host(job, to.host).ports[to.port].address);
+  one.through = left.interface;
+  one.source = left.address;
+  one.listens = false;
+  return one;
+}
+
+// Each of the hosts with two rails tries the others' ports through its own at the same place; those
+// of which `is_lost` is true are lost.
+Job job_on_rails(int n_hosts, bool (*is_lost)(End from, End to)) {
+  Job job = job_on(n_hosts);
+  for (int place = 0; place < n_hosts; ++place) put_ports(job, place, {1, 2});
+  for (int from = 0; from < n_hosts; ++from)
+    for (int to = 0; to < n_hosts; ++to)
+      for (const std::size_t rail : {std::size_t{0}, std::size_t{1}})
+        if (from != to)
+          job.found.paths.push_back(
+              attempt(job, {from, rail}, {to, rail},
+                      is_lost({from, rail}, {to, rail}) ? Outcome::kSilent : Outcome::kOpen));
+  return job;
+}
+
 TEST(CheckPorts, BelievesWhatWentThroughTheNicsInterface) {
   Job job = job_on(2);
-  host(job, 0).ports = {roce("10.1.0.1", "10.1.0.0/24")};
-  host(job, 1).ports = {roce("10.2.0.1", "10.2.0.0/24")};
-  PathFacts by_routes = path(0, 1, Outcome::kOpen, "10.2.0.1");
-  PathFacts first = path(0, 1, Outcome::kSilent, "10.2.0.1"), second = first;
-  first.through = "ens1";
-  second.through = "ens2";
-  job.found.paths = {by_routes, first, second};
+  put_ports(job, 0, {1});
+  put_ports(job, 1, {2});
+  job.found.paths = {path(0, 1, Outcome::kOpen, address_of(2, 1)),
+                     attempt(job, {0, 0}, {1, 0}, Outcome::kSilent)};
   expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_0 port 1",
-               "10.2.0.1 is not reached by TCP from a through ens1: no answer (its subnet is "
+               "10.2.0.1 is not reached by TCP from a through ens0: no answer (its subnet is "
                "10.2.0.0/24)");
-  job.found.paths[2].outcome = Outcome::kOpen;  // its other NIC gets there
+  job.found.paths[1].outcome = Outcome::kOpen;
   expect_ok(check_ports(job));
-  job.found.paths[0].outcome = Outcome::kNoWay;  // and the routes say nothing of NICs
+  job.found.paths[0].outcome = Outcome::kNoWay;  // the routes say nothing of NICs
   expect_ok(check_ports(job));
+}
+
+TEST(CheckPorts, NamesADeadPortBehindOneThatWorks) {
+  Job job = job_on(2);
+  put_ports(job, 0, {1, 2});
+  put_ports(job, 1, {3});
+  job.found.paths = {attempt(job, {0, 0}, {1, 0}, Outcome::kOpen),
+                     attempt(job, {0, 1}, {1, 0}, Outcome::kSilent)};
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "a mlx5_1 port 1",
+               "TCP through ens1 from 10.2.0.0 does not reach b: no answer");
+  job.found.paths.push_back(attempt(job, {1, 0}, {0, 1}, Outcome::kNoWay));
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "a mlx5_1 port 1",
+               "10.2.0.0 is not reached by TCP from b through ens0: no answer (its subnet is "
+               "10.2.0.0/24); TCP through ens1 from 10.2.0.0 does not reach b: no answer");
+  EXPECT_NE(only_fault(check_ports(job)).mend.find("CHIME_NIC=<another device>"),
+            std::string::npos);
+}
+
+TEST(CheckPorts, NamesADeadPortOnceForAllHostsThatMissIt) {
+  const Job job = job_on_rails(4, [](End from, End to) {
+    return (from.host == 2 && from.port == 1) || (to.host == 2 && to.port == 1);
+  });
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "c mlx5_1 port 1",
+               "10.2.0.2 is not reached by TCP from a, b, d through ens1: no answer (its subnet is "
+               "10.2.0.0/24); TCP through ens1 from 10.2.0.2 does not reach a, b, d");
+}
+
+TEST(CheckPorts, NamesEachDeadPort) {
+  const Job job = job_on_rails(4, [](End from, End to) {
+    const auto dead = [](End end) {
+      return (end.host == 0 && end.port == 1) || (end.host == 3 && end.port == 0);
+    };
+    return dead(from) || dead(to);
+  });
+  std::vector<std::string> where;
+  for (const Finding& finding : check_ports(job)) where.push_back(finding.where);
+  EXPECT_EQ(where, (std::vector<std::string>{"a mlx5_1 port 1", "d mlx5_0 port 1"}));
+}
+
+TEST(CheckPorts, NamesBothPortsWhereEitherMayBeDead) {
+  const Job job = job_on_rails(2, [](End from, End) { return from.port == 1; });
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_1 port 1",
+               "; or it is a mlx5_1 port 1 that is dead");
+}
+
+TEST(CheckPorts, NamesAWayBetweenPortsThatReachOthers) {
+  const Job job = job_on_rails(
+      3, [](End from, End to) { return from.host == 1 && to.host == 0 && from.port == 1; });
+  const Finding fault = only_fault(check_ports(job));
+  EXPECT_EQ(fault.where, "a mlx5_1 port 1");
+  EXPECT_EQ(fault.seen,
+            "10.2.0.0 is not reached by TCP from b through ens1: no answer (its subnet is "
+            "10.2.0.0/24)");
+  EXPECT_EQ(fault.mend.find("CHIME_NIC"), std::string::npos);
+}
+
+TEST(CheckPorts, JudgesNoWayThatWasNotTried) {
+  Job job = job_on_rails(2, [](End, End) { return false; });
+  put_ports(job, 1, {3});
+  for (PathFacts& one : job.found.paths) one.outcome = Outcome::kNotTried;
+  expect_fault(check_ports(job), Level::kWarning, "RoCE addresses", "",
+               "whether a router connects them was not tried");
 }
 
 TEST(CheckPorts, NamesTheHostsThatTriedByTheirRoutes) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "meeting.hpp"
 #include "net/mesh/fields.hpp"
@@ -106,6 +107,24 @@ TEST(Dial, DoesNotWaitForAListenerThatHasGone) {
   EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 60s));
   ASSERT_TRUE(call.failure);
   EXPECT_EQ(call.failure->fault(), Fault::kNobody);
+}
+
+// That says nothing of the other process.
+TEST(Dial, SaysThatNoDescriptorWasLeft) {
+  Reactor reactor;
+  auto options = to(Address::internet("127.0.0.1", port_that_was_free()));
+  options.waits = false;
+  Call call(reactor, options, Clock::now() + 60s);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool is_over = reactor.run_until([&] { return call.is_over(); }, Clock::now() + 60s);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(is_over);
+  ASSERT_TRUE(call.failure);
+  EXPECT_EQ(call.failure->fault(), Fault::kExhausted);
+  EXPECT_THAT(call.words(), HasSubstr("Too many open files"));
 }
 
 // The lack of a listener at one address does not concern the others.

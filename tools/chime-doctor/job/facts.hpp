@@ -71,11 +71,12 @@ struct PathFacts {
   std::uint16_t port = 0;
   bool listens = true;  // as ListeningAddress
   enum class Outcome {
-    kOpen,    // the PE there has answered
-    kClosed,  // the host has: nobody listens
-    kSilent,  // nothing has come back
-    kNoWay,   // this host's kernel knows no way
-    kOther,   // somebody else answers there
+    kOpen,      // the PE there has answered
+    kClosed,    // the host has: nobody listens
+    kSilent,    // nothing has come back
+    kNoWay,     // this host's kernel knows no way
+    kOther,     // somebody else answers there
+    kNotTried,  // this process or its host had no descriptor or memory left
   } outcome = Outcome::kOpen;
   std::string why;  // the system's words; empty: it is open
   // Of the host that tries, by which interface alone it did, and from which address; empty: as its

@@ -52,6 +52,8 @@ PathFacts::Outcome outcome_of(net::Fault fault) {
       return PathFacts::Outcome::kClosed;
     case net::Fault::kSystem:
       return PathFacts::Outcome::kNoWay;
+    case net::Fault::kExhausted:
+      return PathFacts::Outcome::kNotTried;
     default:
       return PathFacts::Outcome::kOther;
   }

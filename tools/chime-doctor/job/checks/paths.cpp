@@ -16,11 +16,13 @@ using Attempts = std::vector<const PathFacts*>;
 
 bool is_open(const PathFacts* path) { return path->outcome == Outcome::kOpen; }
 
+bool was_tried(const PathFacts& path) { return path.outcome != Outcome::kNotTried; }
+
 // By the host that was tried, and then by the one that did.
 std::map<int, std::map<int, Attempts>> attempts_in(const Job& job) {
   std::map<int, std::map<int, Attempts>> all;
   for (const PathFacts& path : job.found.paths)
-    if (path.listens) all[path.to][path.from].push_back(&path);
+    if (path.listens && was_tried(path)) all[path.to][path.from].push_back(&path);
   return all;
 }
 
@@ -100,6 +102,21 @@ void add_hosts_that_did_not_try(const Job& job, const std::vector<Node>& nodes,
                           "may name it"});
 }
 
+// What had no descriptor says nothing of the way.
+void add_attempts_that_were_not_made(const Job& job, const std::vector<Node>& nodes,
+                                     Findings& findings) {
+  std::map<int, Attempts> by_host;
+  for (const PathFacts& path : job.found.paths)
+    if (!was_tried(path)) by_host[path.from].push_back(&path);
+  for (const auto& [from, attempts] : by_host)
+    findings.push_back(
+        {Level::kWarning, "TCP", words_of_node_at(from, nodes),
+         fmt::format("{} of its {} attempts to reach others were not made: {}", attempts.size(),
+                     std::ranges::count(job.found.paths, from, &PathFacts::from),
+                     attempts.front()->why),
+         "ulimit -n 65536 there, then run chime-doctor --job again"});
+}
+
 }  // namespace
 
 Findings check_paths(const Job& job) {
@@ -112,6 +129,7 @@ Findings check_paths(const Job& job) {
     add_findings(to, tries, nodes, findings);
   }
   add_hosts_that_did_not_try(job, nodes, findings);
+  add_attempts_that_were_not_made(job, nodes, findings);
   if (findings.empty())
     findings.push_back(ok("TCP", "",
                           fmt::format("all {} paths that were tried between {} hosts "

@@ -6,21 +6,14 @@
 #include <set>
 
 #include "tools/chime-doctor/job/checks/checks.hpp"
+#include "tools/chime-doctor/job/checks/reached.hpp"
 #include "tools/chime-doctor/job/names.hpp"
 
 namespace chime::doctor {
 namespace {
 
 using Outcome = PathFacts::Outcome;
-
-struct PortOfHost {
-  std::string host;
-  int leader;  // the PE that looks at it
-  const PortFacts* port;
-
-  std::string words() const { return fmt::format("{} {}", host, port->where); }
-};
-using Ports = std::vector<PortOfHost>;
+using Ports = PortsOfHosts;
 
 Ports ports_in(const std::vector<Node>& nodes) {
   Ports ports;
@@ -150,58 +143,11 @@ std::optional<Finding> family_finding(const Ports& ports) {
                  "hosts; or CHIME_NIC_GID_INDEX (show_gids)"};
 }
 
-// Whether a NIC of the host at which `pe` looks is in that subnet: its kernel sends there by the
-// NIC's interface alone. Elsewhere TCP takes any interface, and RoCE the NIC's.
-bool has_nic_in(const std::string& network, int pe, const std::vector<Node>& nodes) {
-  if (network.empty()) return false;
-  return std::ranges::any_of(nodes, [&](const Node& node) {
-    return node.leader != nullptr && node.leader->pe == pe &&
-           std::ranges::count(node.ports(), network, &PortFacts::network) > 0;
-  });
-}
-
-bool is_lost(const PathFacts& path) {
-  return path.outcome == Outcome::kSilent || path.outcome == Outcome::kNoWay;
-}
-
-// Whether a NIC of the same host has reached the same address. Attempts through no interface show
-// nothing of NICs where others went through theirs.
-bool is_refuted(const PathFacts& path, const Job& job) {
-  return std::ranges::any_of(job.found.paths, [&](const PathFacts& other) {
-    return other.from == path.from && other.host == path.host && !other.through.empty() &&
-           (path.through.empty() || !is_lost(other));
-  });
-}
-
-// What TCP to the ports' addresses has shown.
-std::optional<Finding> unreached_finding(const Ports& ports, const Job& job,
-                                         const std::vector<Node>& nodes) {
-  for (const PathFacts& path : job.found.paths) {
-    const auto port = std::ranges::find(ports, path.host,
-                                        [](const PortOfHost& one) { return one.port->address; });
-    if (port == ports.end() || !is_lost(path) || is_refuted(path, job)) continue;
-    const std::string from = words_of_node_at(path.from, nodes);
-    const std::string& network = port->port->network;
-    const std::string oif = path.through.empty() ? "<the NIC's interface>" : path.through;
-    const bool goes_by_nic = !path.through.empty() || has_nic_in(network, path.from, nodes);
-    return Finding{
-        goes_by_nic ? Level::kWrong : Level::kWarning, "RoCE addresses", port->words(),
-        fmt::format("{} is not reached by TCP from {}{}: {}{}{}", path.host, from,
-                    path.through.empty() ? "" : " through " + path.through, path.why,
-                    network.empty() ? "" : fmt::format(" (its subnet is {})", network),
-                    goes_by_nic ? "" : "; RoCE may go another way, from the NIC's own interface"),
-        fmt::format("on {}: ip route get {}{} oif {}; let UDP port 4791 (RoCE v2) and TCP pass",
-                    from, path.host, path.source.empty() ? "" : " from " + path.source, oif)};
-  }
-  return std::nullopt;
-}
-
 // The attempts at the ports' addresses, of hosts that have ports themselves.
 std::vector<const PathFacts*> attempts_between(const Ports& ports, const Job& job) {
   std::vector<const PathFacts*> attempts;
   for (const PathFacts& path : job.found.paths)
-    if (std::ranges::count(ports, path.host,
-                           [](const PortOfHost& one) { return one.port->address; }) > 0 &&
+    if (path.outcome != Outcome::kNotTried && port_at(path.host, ports) != nullptr &&
         std::ranges::count(ports, path.from, &PortOfHost::leader) > 0)
       attempts.push_back(&path);
   return attempts;
@@ -251,7 +197,8 @@ Finding networks_finding(const Ports& ports, const Job& job, const std::vector<N
 
 Findings roce_findings(const Ports& ports, const Job& job, const std::vector<Node>& nodes) {
   if (auto finding = family_finding(ports)) return {*finding};
-  if (auto finding = unreached_finding(ports, job, nodes)) return {*finding};
+  Findings unreached = unreached_findings(ports, job, nodes);
+  if (!unreached.empty()) return unreached;
   return {networks_finding(ports, job, nodes)};
 }
 

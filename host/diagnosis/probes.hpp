@@ -30,6 +30,16 @@ struct FabricAnswers {
   std::vector<std::string> providers;
 };
 
+// Of an Ethernet interface.
+struct FlowControl {
+  // PFC: bit p is of priority p. Absent: its driver does not say.
+  std::optional<unsigned> lossless_priorities;
+  // Empty: priorities come from VLAN tags. Else from these DSCPs.
+  std::map<int, int> priority_of_dscp;
+  // Frames that pause the whole link, both ways; absent as above.
+  std::optional<bool> pauses;
+};
+
 struct Room {
   std::uint64_t bytes = 0, free = 0;
 };
@@ -51,6 +61,7 @@ struct Probes {
   std::map<std::string, std::string> why_no_devx;        // by NIC; empty text: works
   std::string why_no_rdma_core;                          // empty: loads
   std::optional<std::string> why_no_pmix, why_no_hwloc;  // likewise; absent: not known
+  std::map<std::string, FlowControl> flow_control;       // by the interface of a RoCE port
   std::optional<FabricAnswers> fabric;
   std::optional<Room> shared_memory;  // /dev/shm
   unsigned processors = 1;

@@ -1,10 +1,11 @@
-// What RoCE asks of addresses, packets and switches.
+// What RoCE asks of addresses and packets.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "host/diagnosis/checks/checks.hpp"
+#include "host/diagnosis/checks/congestion.hpp"
 #include "host/diagnosis/facts/nic_choice.hpp"
 
 namespace chime::doctor {
@@ -57,53 +58,6 @@ std::optional<Finding> mtu_finding(const RdmaPort& port, const Root& root) {
       fmt::format("ip link set {} mtu 9000, and the same at the switch", port.interface_)};
 }
 
-// NVIDIA's driver manual, "RoCE", section "Setting QoS": its driver has a traffic class for all
-// packets of a device, written as "Global tclass=106". Linux's own driver has no such file.
-std::optional<int> global_traffic_class(const RdmaPort& port, const Root& root) {
-  const auto text = root.text("/sys/class/infiniband/" + port.nic + "/tc/1/traffic_class");
-  if (!text || text->find('=') == std::string::npos) return std::nullopt;
-  return std::atoi(text->c_str() + text->find('=') + 1);
-}
-
-int traffic_class_of(const RdmaPort& port, const Machine& machine) {
-  const int asked = static_cast<int>(machine.settings.nic.traffic_class);
-  return global_traffic_class(port, machine.root).value_or(asked);
-}
-
-Finding traffic_class_finding(const RdmaPort& port, const Machine& machine) {
-  const int now = traffic_class_of(port, machine);
-  const int asked = static_cast<int>(machine.settings.nic.traffic_class);
-  if (asked != 0 && asked != now)
-    return {Level::kWarning, "traffic class", port.where,
-            fmt::format("the driver sends all with {}, not with CHIME_NIC_TCLASS={}", now, asked),
-            fmt::format("echo {} > /sys/class/infiniband/{}/tc/1/traffic_class", asked, port.nic)};
-  if (now == 0)
-    return {
-        Level::kWarning, "traffic class", port.where,
-        "0: switches treat packets as ordinary ones, and drop them where a link is full",
-        "set CHIME_NIC_TCLASS to the class that your switches keep lossless (often 106: DSCP 26)"};
-  return ok("traffic class", port.where, fmt::format("{} (DSCP {})", now, now >> 2));
-}
-
-// NVIDIA's driver manual, "Explicit Congestion Notification": files of its driver, by priority; a
-// DSCP of d has priority d / 8 unless mlnx_qos says otherwise. PFC is in no file.
-std::optional<Finding> congestion_finding(const RdmaPort& port, const Machine& machine) {
-  const std::string folder = "/sys/class/net/" + port.interface_ + "/ecn/";
-  if (port.interface_.empty() || !machine.root.has(folder)) return std::nullopt;
-  const int priority = traffic_class_of(port, machine) >> 5;
-  std::vector<std::string> off;
-  for (const char* side : {"roce_np", "roce_rp"})
-    if (machine.root.number(fmt::format("{}{}/enable/{}", folder, side, priority)).value_or(1) == 0)
-      off.push_back(side);
-  if (off.empty())
-    return ok("ECN", port.where,
-              fmt::format("on for priority {}; PFC: mlnx_qos -i {}", priority, port.interface_));
-  return Finding{Level::kWarning, "ECN", port.where,
-                 fmt::format("off for priority {} ({}): a full switch slows nobody down", priority,
-                             fmt::join(off, ", ")),
-                 fmt::format("echo 1 | tee {}roce_{{np,rp}}/enable/{}", folder, priority)};
-}
-
 }  // namespace
 
 Findings check_roce(const Machine& machine) {
@@ -112,8 +66,7 @@ Findings check_roce(const Machine& machine) {
     if (!port.is_ethernet || !port.is_active()) continue;
     findings.push_back(address_finding(port, machine));
     if (auto finding = mtu_finding(port, machine.root)) findings.push_back(*finding);
-    findings.push_back(traffic_class_finding(port, machine));
-    if (auto finding = congestion_finding(port, machine)) findings.push_back(*finding);
+    for (Finding& finding : check_congestion(port, machine)) findings.push_back(std::move(finding));
   }
   return findings;
 }

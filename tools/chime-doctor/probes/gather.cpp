@@ -59,6 +59,13 @@ void ask_for_library(const Root& root, std::list<Child>& all) {
                    [&] { return json_of(library_by_path(root, environment_now())); });
 }
 
+std::vector<std::string> interfaces_of_roce(const Root& root) {
+  std::vector<std::string> interfaces;
+  for (const RdmaPort& port : mlx5_ports(root))
+    if (port.is_ethernet && !port.interface_.empty()) interfaces.push_back(port.interface_);
+  return interfaces;
+}
+
 // What is asked here, and what answers.
 std::list<Child> questions_to(const Root& root) {
   std::list<Child> all;
@@ -72,6 +79,9 @@ std::list<Child> questions_to(const Root& root) {
   all.emplace_back("libfabric", [] { return json_of(ask_fabric()); });
   if (!mlx5_devices(root).empty())
     all.emplace_back("the NICs' driver", [] { return json_of(ask_rdma()); });
+  if (const auto interfaces = interfaces_of_roce(root); !interfaces.empty())
+    all.emplace_back("the NICs' flow control",
+                     [=] { return json_of(ask_flow_control(interfaces)); });
   return all;
 }
 

@@ -28,6 +28,34 @@ std::vector<Interface> interfaces_of(const json& recorded) {
   return all;
 }
 
+// As dcb(8) shows them: "pfc": [3], "dscp": {"26": 3}.
+FlowControl flow_control_of(const json& recorded) {
+  FlowControl found;
+  if (recorded.contains("pfc")) {
+    found.lossless_priorities = 0;
+    for (const json& priority : recorded["pfc"])
+      *found.lossless_priorities |= 1u << priority.get<unsigned>();
+  }
+  const json dscps = recorded.value("dscp", json::object());
+  for (const auto& [dscp, priority] : dscps.items())
+    found.priority_of_dscp[std::stoi(dscp)] = priority.get<int>();
+  if (recorded.contains("pauses")) found.pauses = recorded["pauses"].get<bool>();
+  return found;
+}
+
+json json_of(const FlowControl& found) {
+  json recorded = json::object();
+  if (found.lossless_priorities) {
+    recorded["pfc"] = json::array();
+    for (int priority = 0; priority < 8; ++priority)
+      if ((*found.lossless_priorities >> priority & 1) != 0) recorded["pfc"].push_back(priority);
+  }
+  for (const auto& [dscp, priority] : found.priority_of_dscp)
+    recorded["dscp"][std::to_string(dscp)] = priority;
+  if (found.pauses) recorded["pauses"] = *found.pauses;
+  return recorded;
+}
+
 }  // namespace
 
 json json_of(const CudaAnswers& answers) {
@@ -46,6 +74,11 @@ json json_of(const RdmaAnswers& answers) {
 json json_of(const FabricAnswers& answers) {
   return {{"fabric", {{"why_not", answers.why_not}, {"providers", answers.providers}}}};
 }
+json json_of(const std::map<std::string, FlowControl>& flow_control) {
+  json all = json::object();
+  for (const auto& [interface, found] : flow_control) all[interface] = json_of(found);
+  return {{"flow_control", all}};
+}
 
 json json_of(const std::optional<FoundLibrary>& library) {
   if (!library) return json::object();
@@ -63,6 +96,9 @@ Probes probes_of(const json& recorded) {
   probes.why_no_rdma_core = recorded.value("why_no_rdma_core", "");
   probes.why_no_pmix = why_not(recorded, "why_no_pmix");
   probes.why_no_hwloc = why_not(recorded, "why_no_hwloc");
+  const json flow_control = recorded.value("flow_control", json::object());
+  for (const auto& [interface, one] : flow_control.items())
+    probes.flow_control[interface] = flow_control_of(one);
   if (recorded.contains("fabric"))
     probes.fabric =
         FabricAnswers{recorded["fabric"].value("why_not", ""),

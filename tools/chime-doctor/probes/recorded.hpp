@@ -15,6 +15,7 @@ Probes probes_of(const nlohmann::json& recorded);
 nlohmann::json json_of(const CudaAnswers& answers);
 nlohmann::json json_of(const RdmaAnswers& answers);
 nlohmann::json json_of(const FabricAnswers& answers);
+nlohmann::json json_of(const std::map<std::string, FlowControl>& flow_control);
 nlohmann::json json_of(const std::optional<FoundLibrary>& library);
 
 }  // namespace chime::doctor

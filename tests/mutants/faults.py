@@ -10,6 +10,8 @@ from build_folder import Broken
 
 RUN_SECONDS = 300
 LAUNCHER = "tools/chime-run/chime-run"
+# What a script judges is written by more than the program: here by the recorder of timelines, and by what merges them.
+WRITERS = {"tests/unit/timeline/run_test.py": ["host/trace/*.?pp", "host/trace/*/*.?pp", "device/exec/timeline.cuh"]}
 
 
 class Fault:
@@ -51,10 +53,11 @@ class Fault:
         compiled = ["tests/codegen/checker/*.awk", "tests/codegen/checker/check_ptx", "tests/codegen/checker/compare"]
         if self.kind == "softgpu":
             executed = ["device/simt/*/*.?pp", "CMakePresets.json"]  # programs of tests/gpu use nothing of tests/support
-        return [path for pattern in (compiled if self.kind == "cuda" else executed) for path in self.source.glob(pattern)]
+        patterns = (compiled if self.kind == "cuda" else executed) + WRITERS.get(self.script, [])
+        return [path for pattern in patterns for path in self.source.glob(pattern)]
 
     def fingerprint(self):
-        """A hash of the row, the file that it changes, the test that detects it, and the sources of its executor."""
+        """A hash of the row, the file that it changes, the test that detects it, and the sources of its executor and of what writes its output."""
         machinery = self.machinery()
         scripts = (self.source / self.script).parent.glob("*.py") if self.script else []
         files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery, *scripts})

@@ -29,7 +29,7 @@ ON_HOST = {
     ("call", "chime_calloc"): 3}
 # Bytes of an operation of the kernel; 0: it moves none.
 BYTES = {"chime_put_signal": 32, "chime_put": 16, "chime_p": 4, "chime_get": 16, "chime_g": 8, "chime_atomic_add": 8, "chime_atomic_fetch_inc": 8,
-         "chime_fence": 0}
+         "chimex_signal_op": 0, "chime_fence": 0}
 # Where a GPU has the heap, the host's own operations are calls alone.
 ON_GPUS_HOST = {(category, name): count for (category, name), count in ON_HOST.items() if category == "call"}
 
@@ -85,7 +85,7 @@ class Runs(unittest.TestCase):
             self.assertEqual(start["pid"], (stop["pid"] - 1) % pes)
             self.assertEqual(start["args"]["word"], stop["args"]["word"])
             if start["name"] != "chimex_signal_op":
-                self.assertEqual(start["args"]["value"], stop["args"]["seen"])
+                self.assertEqual(start["args"]["value"], stop["args"]["seen"], f"value of {start['name']}")
 
     # Each PE waits for its left neighbour alone.
     def check_senders(self, summary, on_host=1):

@@ -15,6 +15,7 @@
 #include "chime/device/channel/posters.cuh"
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/coll/lane.cuh"
+#include "chime/device/coll/step.cuh"
 #include "chime/device/coll/words.cuh"
 #include "chime/device/copy.cuh"
 #include "chime/device/exec/exec.cuh"
@@ -137,6 +138,9 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_exchange(const Context& ctx, std::int32_t h
   return -1;
 }
 
+// In place of a number of words.
+inline constexpr unsigned kByDoubling = ~0u;
+
 CHIME_DEVICE Wait wait_for_message(const Context& ctx, Meeting meeting, unsigned rank) {
   return {.operation = meeting.operation(),
           .address = arrival_of(ctx, meeting.handle, rank),
@@ -145,27 +149,51 @@ CHIME_DEVICE Wait wait_for_message(const Context& ctx, Meeting meeting, unsigned
           .timeout_ns = timeout_of_wait(ctx, meeting)};
 }
 
+// By doubling, `rank` may not have sent because it waits for a member of its group, which may wait
+// for another one. The last of these, as far as this PE can load what has come to each.
+CHIME_DEVICE_OUT_OF_LINE unsigned last_awaited(const Context& ctx, Meeting meeting, unsigned rank) {
+  const std::uint64_t round = meeting.area(ctx).round;
+  unsigned end = most_between(rank_of(ctx, meeting), rank);  // it sends after the steps below this
+  for (unsigned most = 1; most < end;) {
+    std::byte* const heap = heap_of_member(ctx, meeting, rank);
+    if (heap == nullptr) break;
+    const Step step(rank, size_of(ctx, meeting), most);
+    const bool has_other = step.other.count != 0;
+    const unsigned sender = has_other ? step.sender() : rank;
+    const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, sender);
+    if (!has_other || order::observe(at_peer(ctx, heap, arrival)) >= round) {
+      most *= 2;
+    } else {
+      rank = sender, end = most, most = 1;
+    }
+  }
+  return rank;
+}
+
 CHIME_DEVICE_OUT_OF_LINE void fail_to_hear(const Context& ctx, Meeting meeting, unsigned rank,
-                                           WaitResult result) {
+                                           unsigned words, WaitResult result) {
+  if (words == kByDoubling && result.status == CHIMEX_ERR_TIMEOUT && result.pe >= 0)
+    result.pe = pe_of(team_of(ctx, meeting.handle), last_awaited(ctx, meeting, rank));
   end_by_wait(ctx, meeting, wait_for_message(ctx, meeting, rank), result,
               order::observe(arrival_of(ctx, meeting.handle, rank)));
 }
 
 // By the leader: until member `rank` has sent in this round, as `words` words (0: as none) or with
-// an arrival. The sender alone decides which.
+// an arrival. The sender alone decides which. kByDoubling: with an arrival, by doubling.
 CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting, unsigned rank,
                                             unsigned words) {
   const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, rank);
   const std::uint64_t* const first = words_of(ctx, meeting, rank);
   const std::uint64_t round = meeting.area(ctx).round;
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
+  const bool is_number_of_words = words != 0 && words != kByDoubling;
   unsigned seen = 0;
   const exec::Traced traced =
       trace(ctx, Thread{}, {meeting.operation(), pe_of(team_of(ctx, meeting.handle), rank)});
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_message(ctx, meeting, rank); },
       [&] {
-        if (words != 0 && have_come(first, words, number, seen)) return true;
+        if (is_number_of_words && have_come(first, words, number, seen)) return true;
         return order::observe(arrival) >= round;
       },
       [&](std::uint64_t start) {
@@ -173,7 +201,7 @@ CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting,
         return lost_to_exchange(ctx, meeting.handle);
       });
   traced.end();
-  if (!result.ok()) fail_to_hear(ctx, meeting, rank, result);
+  if (!result.ok()) fail_to_hear(ctx, meeting, rank, words, result);
   return result.ok();
 }
 

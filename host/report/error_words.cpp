@@ -80,16 +80,19 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
   // If the job was aborted, the record's PE is the one to blame, not the one that was waited for.
   const int awaited = record.status == CHIMEX_ERR_TIMEOUT ? record.pe : -1;
-  std::string partner;
+  std::string partner, group;
   if (awaited >= 0)
     partner =
         fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, awaited) : "", awaited);
+  const TeamTable& teams = *runtime.device->teams;
+  // Where stores reach the PE, the call has found the last one that is awaited.
+  if (awaited >= 0 && runtime.device->peers.path(awaited) != Path::kP2p)
+    group = of_group_words(teams, address, awaited);
   return fmt::format(
-      "the wait{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
-      of_team_words(*runtime.device->teams, address, awaited),
-      static_cast<double>(record.waited_ns) * 1e-9, runtime.device->heap.name_of(address),
-      static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
-      cause_words(runtime, record));
+      "the wait{}{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
+      of_team_words(teams, address, awaited), group, static_cast<double>(record.waited_ns) * 1e-9,
+      runtime.device->heap.name_of(address), static_cast<std::int64_t>(record.expected),
+      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.

@@ -64,6 +64,12 @@ std::string of_team_words(const TeamTable& teams, const void* address, int pe) {
   return fmt::format("{} of {}", rank_words(teams, *team, pe), teams.words(*team));
 }
 
+std::string of_group_words(const TeamTable& teams, const void* address, int pe) {
+  const auto group = teams.awaited_with(pe, static_cast<const std::byte*>(address));
+  return group ? fmt::format(", or for one of {}, for which that one may wait,", group->words())
+               : "";
+}
+
 std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
   return fmt::format("there is no member {} of {} to be the root",
                      static_cast<std::int64_t>(record.expected),

@@ -20,6 +20,10 @@ bool is_meeting(Operation operation);
 // team than that of all PEs; else empty. No rank where `pe` is -1.
 std::string of_team_words(const TeamTable& teams, const void* address, int pe);
 
+// ", or for one of PEs 4-7, for which that one may wait," for such a wait for PE `pe`, if so; else
+// empty.
+std::string of_group_words(const TeamTable& teams, const void* address, int pe);
+
 // Why no member of the team is the root of a broadcast: Fault::kRoot.
 std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record);
 

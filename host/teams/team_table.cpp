@@ -288,6 +288,21 @@ std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
   return team->handle | static_cast<int>(lane) << abi::kTeamIndexBits;
 }
 
+std::optional<Members> TeamTable::awaited_with(int pe, const std::byte* address) const {
+  const auto team = address < view().arrivals ? std::nullopt : team_at(address);
+  const auto known = team ? find(abi::team_without_lane(*team)) : std::nullopt;
+  const int rank = known ? known->members.rank(pe) : -1;
+  if (rank < 0 || rank == known->my_rank) return std::nullopt;
+  const int size = known->members.size();
+  if (!are_doubled(shape_.algorithms, static_cast<std::size_t>(size))) return std::nullopt;
+  // The group of the step in which the two send to each other (device/coll/step.cuh).
+  const auto apart = static_cast<unsigned>(rank ^ known->my_rank);
+  const auto most = static_cast<int>(std::bit_floor(apart));
+  const int first = rank / most * most, count = std::min(most, size - first);
+  if (count == 1) return std::nullopt;
+  return known->members.subset({first, 1, count});
+}
+
 std::string TeamTable::words(chime_team_t team) const {
   const auto known = team < 0 ? std::nullopt : find(abi::team_without_lane(team));
   return known ? fmt::format("team {} ({})", known->handle, known->members.words())

@@ -108,6 +108,10 @@ class TeamTable {
   // The team, with its lane, by whose words PEs meet at `address`; none: there are no such words.
   std::optional<chime_team_t> team_at(const std::byte* address) const;
 
+  // Where the message of member `pe` is awaited at `address`, perhaps by recursive doubling: the
+  // members that it may wait for itself, and it. None: it waits for none before it sends.
+  std::optional<Members> awaited_with(int pe, const std::byte* address) const;
+
   // "team 3 (PEs 0-3)" of a team that find() knows, else "team 3".
   std::string words(chime_team_t team) const;
 

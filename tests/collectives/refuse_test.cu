@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "chime/device/coll/move.cuh"
 #include "collectives/collectives.hpp"
@@ -272,6 +273,36 @@ IN_EVERY_WORLD(Absent, MemberIsNamed) {
     }
     EXPECT_EQ(CHIMEX_OK, chime_int_sum_reduce(CHIME_TEAM_WORLD, dst, src, 1));
     pe.barrier();
+  });
+}
+
+// The one that has not come, whoever waits for it through others. Where no stores reach the member
+// that is awaited, this PE cannot see for which one that waits.
+std::string words_by_doubling(int me, int absent, bool is_mapped) {
+  if (is_mapped || (me ^ absent) == 1) return "the wait for PE " + std::to_string(absent) + ",";
+  return "or for one of PEs " + std::to_string(absent & ~1) + "-" + std::to_string(absent | 1);
+}
+IN_EVERY_WORLD(Absent, MemberIsNamedThoughOthersWaitForItToo) {
+  const char* const doubling = std::getenv("CHIME_COLL_DOUBLING");
+  if (short_timeout_s() == 0 || doubling == nullptr || std::strcmp(doubling, "2") != 0)
+    GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s and CHIME_COLL_DOUBLING=2";
+  world.spawn(4, [](Pe& pe) {
+    const int me = pe.rank();
+    if (pe.size() != 4) GTEST_SKIP() << "groups of two PEs";
+    Symmetric<int> src(2), dst(2);
+    for (const int absent : {0, 2, 3}) {
+      chime_team_t team = CHIME_TEAM_INVALID;  // it is none after the call, so it stays
+      ASSERT_EQ(CHIMEX_OK,
+                chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team));
+      const bool is_mapped = chime_ptr(dst, me ^ 2) != nullptr;
+      if (me == absent) {
+        sleep(short_timeout_s());
+      } else {
+        const std::string words = words_by_doubling(me, absent, is_mapped);
+        expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(), chime_int_sum_reduce(team, dst, src, 1));
+      }
+      pe.barrier();
+    }
   });
 }
 

@@ -541,8 +541,8 @@ CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, i
 //   CHIMEX_ERR_INVALID   no entry is free on all of them; or arguments are wrong on a PE, which
 //                        says why
 //   CHIMEX_ERR_TIMEOUT   a member that lives did not come within CHIME_TIMEOUT. This PE may make no
-//                        more teams. Where members come so far apart that one gives up just as the
-//                        last comes, the others may have made a team with it
+//                        more teams. The others may have made a team with it only if a PE of them
+//                        was stopped for longer than that, or members have died meanwhile
 //
 // CHIMEX_ERR_PEER_DEAD on a PE that the others take for dead. A PE that is in no team `team` gets
 // CHIMEX_ERR_INVALID at once. Jobs started by a unique id, and jobs that joined the launcher again

@@ -193,7 +193,10 @@ CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting,
   const WaitResult result = spin_until_for(
       ctx, [&] { return wait_for_message(ctx, meeting, rank); },
       [&] {
-        if (is_number_of_words && have_come(first, words, number, seen)) return true;
+        if (is_number_of_words && have_come(first, words, number, seen)) {
+          order::stores_follow_loads();  // into slots, which the member has read (end_turn)
+          return true;
+        }
         return order::observe(arrival) >= round;
       },
       [&](std::uint64_t start) {

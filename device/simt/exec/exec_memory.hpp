@@ -248,6 +248,12 @@ void fence() {
   }
 }
 
+// Whether this thread stores what it does from here on depends on relaxed loads before: these
+// stores come after the loads, and loads need not. No machine needs an instruction for that.
+inline void stores_follow_loads() {
+  if (detail::watched()) simt::tsan_loads_decide();
+}
+
 // ---- Atomics --------------------------------------------------------------------------------
 
 namespace detail {

@@ -44,6 +44,7 @@ void FenceModel::thread_ended() {
 
 void tsan_before_store(const void* address) { running_thread().fences.before_store(address); }
 void tsan_after_load(const void* address) { running_thread().fences.after_load(address); }
+void tsan_loads_decide() { running_thread().fences.acquire_fence(); }
 
 }  // namespace chime::simt
 

@@ -6,6 +6,8 @@
 // - A release fence makes a TSan fiber, whose history is what happened before the fence. A later
 //   relaxed store first lets that fiber release the address.
 // - A relaxed load is remembered; the next acquire fence acquires its address.
+// Stores that a load decides about come after it on every machine, and C++ does not say so: there
+// the load counts as an acquire, too (exec::stores_follow_loads()).
 // No word is shared between fences: two fences alone order nothing, and a fence that stands too
 // early orders too little.
 #pragma once

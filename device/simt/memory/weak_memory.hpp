@@ -39,13 +39,16 @@ CHIME_SIMT_EXPORT void warp_reads(const void* source, std::size_t bytes, std::si
 CHIME_SIMT_EXPORT void block_reads(const void* source, std::size_t bytes, std::size_t stride,
                                    std::size_t count);
 
-// Informs TSan about fences (fence_model.hpp): called before each store and after each load.
+// Informs TSan about fences (fence_model.hpp): called before each store and after each load; and
+// where the loads so far decide about the stores that follow.
 #if CHIME_SIMT_TSAN || defined(CHIME_TSAN)
 CHIME_SIMT_EXPORT void tsan_before_store(const void* address);
 CHIME_SIMT_EXPORT void tsan_after_load(const void* address);
+CHIME_SIMT_EXPORT void tsan_loads_decide();
 #else
 inline void tsan_before_store(const void*) {}
 inline void tsan_after_load(const void*) {}
+inline void tsan_loads_decide() {}
 #endif
 
 }  // namespace chime::simt

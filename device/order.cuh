@@ -48,9 +48,9 @@ CHIME_DEVICE T observe(const T* word) {
 // store. Pairs with observe(), and with the same fence on the other side.
 CHIME_DEVICE void puts_visible() { exec::fence<Order::kAcqRel, Scope::kSystem>(); }
 
-// What load_data() has read before this decides whether the thread stores what it does after it: so
-// the other side has done its loads before its puts_visible() that precedes what was read. Loads
-// after this are in no order.
+// The thread stores what follows only because of what load_data() has read before this. So the
+// other side has done its loads before its puts_visible() that precedes what was read. Loads after
+// this are in no order.
 CHIME_DEVICE void stores_follow_loads() { exec::stores_follow_loads(); }
 
 }  // namespace chime::order

@@ -1,4 +1,4 @@
-// A step of recursive doubling, as a member sees it: who sends to whom (doubling.cuh).
+// A step of recursive doubling, as a member sees it: which members it sends to (doubling.cuh).
 //
 // Groups of at most so many members become groups of twice as many. The last group may be smaller:
 // its members send to several of the other one, at most to all.
@@ -37,7 +37,7 @@ struct Step {
   CHIME_DEVICE unsigned sender() const { return other.first + place % other.count; }
 };
 
-// The group of the step in which two members send to each other: half of what they have then.
+// The most members of a group in the step in which these two send to each other.
 CHIME_DEVICE unsigned most_between(unsigned rank, unsigned other) {
   unsigned most = 1;
   while ((rank ^ other) >= 2 * most) most *= 2;

@@ -166,7 +166,7 @@ CHIME_DEVICE void fence() {
   ptx::fence<kOrder, kScope>();
 }
 
-// For TSan alone, as no GPU stores what may not be stored in the end.
+// For TSan alone: no GPU makes a store before it knows that the program makes it.
 CHIME_DEVICE void stores_follow_loads() {}
 
 // A relaxed store of 8 bytes to a device's register, as one access.

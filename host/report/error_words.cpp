@@ -73,6 +73,13 @@ std::string carrier_words(const Runtime& runtime, int pe) {
   return path == Path::kProxy ? " for the proxy" : path == Path::kNic ? " for the NIC" : "";
 }
 
+// Calls of which some messages go by recursive doubling.
+bool may_double(Operation operation) {
+  return operation == Operation::kReduce || operation == Operation::kReducescatter ||
+         operation == Operation::kInscan || operation == Operation::kExscan ||
+         operation == Operation::kFcollect;
+}
+
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (const auto scarce = awaited_at(runtime, record.address))
     return scarcity_sentence(runtime, record, *scarce);
@@ -86,7 +93,8 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
         fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, awaited) : "", awaited);
   const TeamTable& teams = *runtime.device->teams;
   // Where stores reach the PE, the call has found the last one that is awaited.
-  if (awaited >= 0 && runtime.device->peers.path(awaited) != Path::kP2p)
+  if (awaited >= 0 && may_double(static_cast<Operation>(record.operation)) &&
+      runtime.device->peers.path(awaited) != Path::kP2p)
     group = of_group_words(teams, address, awaited);
   return fmt::format(
       "the wait{}{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,

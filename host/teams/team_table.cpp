@@ -299,7 +299,8 @@ std::optional<Members> TeamTable::awaited_with(int pe, const std::byte* address)
   const auto apart = static_cast<unsigned>(rank ^ known->my_rank);
   const auto most = static_cast<int>(std::bit_floor(apart));
   const int first = rank / most * most, count = std::min(most, size - first);
-  if (count == 1) return std::nullopt;
+  const bool is_sender = rank == first + known->my_rank % most % count;
+  if (count == 1 || !is_sender) return std::nullopt;
   return known->members.subset({first, 1, count});
 }
 

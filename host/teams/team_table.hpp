@@ -109,7 +109,8 @@ class TeamTable {
   std::optional<chime_team_t> team_at(const std::byte* address) const;
 
   // Where the message of member `pe` is awaited at `address`, perhaps by recursive doubling: the
-  // members that it may wait for itself, and it. None: it waits for none before it sends.
+  // members that it may wait for itself, and it. None: it waits for none before it sends, or sends
+  // to others than this PE.
   std::optional<Members> awaited_with(int pe, const std::byte* address) const;
 
   // "team 3 (PEs 0-3)" of a team that find() knows, else "team 3".

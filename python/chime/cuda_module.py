@@ -155,11 +155,11 @@ def driver() -> Driver:
     return _driver
 
 
-def forget() -> None:
-    """The job has ended: the next one's PE may have another GPU."""
+def forget(kernels_have_ended: bool) -> None:
+    """The job has ended: the next one's PE may have another GPU. The driver waits for kernels before it unloads their modules: where one may run for ever, they stay."""
     global _driver
     ended, _driver = _driver, None
-    if ended is not None:
+    if ended is not None and kernels_have_ended:
         ended.close()
 
 

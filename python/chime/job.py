@@ -94,11 +94,13 @@ def finalize() -> None:
 
     Raises NotInitializedError outside of a job.
     """
+    has_met = False
     try:
         _chime.finalize()
+        has_met = True
     finally:
         if not _chime.is_initialized():  # a refused call leaves the job as it is
-            cuda_module.forget()
+            cuda_module.forget(kernels_have_ended=has_met)
             for block in list(_blocks):
                 block.end("chime.finalize() has freed it")
 

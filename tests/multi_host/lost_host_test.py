@@ -65,8 +65,9 @@ class OnHosts(unittest.TestCase):
             return ""
 
     def named(self, pe):
-        """The PEs whose hosts PE `pe` has reported lost."""
-        return {int(gone) for gone in re.findall(r"PE (\d+) \([^)]*\) is gone: its host host\d has given no sign", self.said(pe))}
+        """The PEs whose hosts PE `pe` has reported lost: by their silence, or by TCP's, which may be noticed first."""
+        reasons = r"its host host\d has given no sign|its connection to the job's hub ended: its host does not answer any more"
+        return {int(gone) for gone in re.findall(rf"PE (\d+) \([^)]*\) is gone: (?:{reasons})", self.said(pe))}
 
     def comes(self, condition, limit_s):
         end = time.monotonic() + limit_s

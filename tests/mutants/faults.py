@@ -11,7 +11,8 @@ from build_folder import Broken
 RUN_SECONDS = 300
 LAUNCHER = "tools/chime-run/chime-run"
 # What a script judges is written by more than the program: here by the recorder of timelines, and by what merges them.
-WRITERS = {"tests/unit/timeline/run_test.py": ["host/trace/*.?pp", "host/trace/*/*.?pp", "device/exec/timeline.cuh"]}
+WRITERS = {"tests/unit/timeline/run_test.py": ["host/trace/*.?pp", "host/trace/*/*.?pp", "device/exec/timeline.cuh",
+                                              "softgpu/vocabulary/calls.hpp", "softgpu/ptx/emit/emit_control.cpp"]}
 
 
 class Fault:

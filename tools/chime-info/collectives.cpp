@@ -23,7 +23,9 @@ struct Choice {
 struct Choices {
   std::vector<Choice> calls;
   std::size_t doubled;  // up to so many bytes; 0: nothing is
-  bool meets_directly;  // where all are mapped
+  struct {
+    bool if_mapped, else_too;
+  } meets_directly;
 };
 
 Choices choices(const host::Settings& settings, int n_pes) {
@@ -36,10 +38,17 @@ Choices choices(const host::Settings& settings, int n_pes) {
   const abi::SwitchSizes sizes = host::switch_sizes(settings.collectives, team);
   Choices all = {{},
                  team.doubles ? team.slot_bytes : 0,
-                 host::meets_directly(settings.collectives, members, true)};
+                 {host::meets_directly(settings.collectives, members, true),
+                  host::meets_directly(settings.collectives, members, false)}};
   for (const host::Algorithms& call : host::all_algorithms())
     all.calls.push_back({call, sizes.*call.switch_at});
   return all;
+}
+
+std::string meeting_words(const Choices& all) {
+  if (!all.meets_directly.if_mapped) return "rounds: each tells log2(n) others, one after another";
+  return fmt::format("direct{}: each tells all at once",
+                     all.meets_directly.else_too ? "" : ", where all are mapped");
 }
 
 std::string value_of(std::string_view variable) {
@@ -64,8 +73,7 @@ void print_text(const Choices& all, int n_pes) {
           of.many_means);
   }
   fmt::print("  barrier, sync  (CHIME_COLL_BARRIER={})\n      {}\n", value_of("CHIME_COLL_BARRIER"),
-             all.meets_directly ? "direct, where all are mapped: each tells all at once"
-                                : "rounds: each tells log2(n) others, one after another");
+             meeting_words(all));
   fmt::print("  what each member sends to all, through slots  (CHIME_COLL_DOUBLING={})\n      {}\n",
              value_of("CHIME_COLL_DOUBLING"),
              all.doubled == 0 ? "straight to each"
@@ -74,7 +82,8 @@ void print_text(const Choices& all, int n_pes) {
 
 void print_json(const Choices& all, int n_pes) {
   nlohmann::ordered_json object{{"pes", n_pes},
-                                {"meets_directly", all.meets_directly},
+                                {"meets_directly", all.meets_directly.else_too},
+                                {"meets_directly_if_mapped", all.meets_directly.if_mapped},
                                 {"doubled_up_to", all.doubled},
                                 {"collectives", nlohmann::ordered_json::array()}};
   for (const Choice& choice : all.calls) {

@@ -108,8 +108,8 @@ struct Call {
   std::string key_of_acceptance(int of_rank) const {
     return fmt::format("chime.shrink.{}.accepted.{}", name, of_rank);
   }
-  // Until when this PE waits for others to come. When it has accepted a team, all of that have: it
-  // waits longer than the one that has proposed it.
+  // Until when this PE waits for others to come. When it has accepted a team, the members of that
+  // may all have accepted it: this PE waits longer than the one that has proposed it.
   Deadline deadline() const {
     const Deadline once = members_deadline(runtime.settings);
     return has_accepted ? once + (once - Clock::now()) + kAskerIsLater : once;
@@ -125,8 +125,8 @@ struct Call {
   }
 };
 
-// What each member of higher rank answers to the one that decides: an offer, or what is decided.
-// Then whether it accepts what this PE proposes, or what is decided.
+// The answers of each member of higher rank to the one that decides: an offer, or what is decided;
+// then that it accepts what this PE proposes, or what is decided.
 class Offers {
  public:
   Offers(const Call& call, Offer own) : call_(call) {
@@ -212,9 +212,9 @@ class Offers {
   }
   void close(int rank, Answer answer) {
     const std::lock_guard lock(mutex_);
+    if (open_.erase(rank) == 0) return;  // it is dead, and no more awaited
     if (answer.code != CHIMEX_OK && answer.code != CHIMEX_ERR_PEER_DEAD)
       failure_ = std::move(answer);
-    open_.erase(rank);
     changed_.notify_all();
   }
 
@@ -317,7 +317,15 @@ Decision decide(Call& call, const Offer& own) {
   for (int rank = 0; rank < call.team.my_rank && !decision; ++rank)
     decision = decision_of(call, rank, own);
   call.need_no_abort();
-  if (!decision) decision = Offers(call, own).decide();
+  if (!decision) {
+    try {
+      decision = Offers(call, own).decide();
+    } catch (const Error&) {
+      call.publish(
+          {.status = CHIMEX_ERR_TIMEOUT, .by = call.runtime.my_pe()});  // others may have accepted
+      throw;
+    }
+  }
   // Before this PE acts on it. The member that made it may die now, and the next deciding member
   // must find it.
   call.publish(*decision);

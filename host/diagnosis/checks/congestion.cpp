@@ -80,13 +80,18 @@ struct Ecn {
   std::vector<std::string> off;  // "roce_np": notices congestion; "roce_rp": slows down
 };
 
+// Absent: the driver does not say, as Linux's own.
 std::optional<Ecn> ecn_of(const RdmaPort& port, const Machine& machine) {
   Ecn ecn{"/sys/class/net/" + port.interface_ + "/ecn/", priority_of(port, machine), {}};
-  if (port.interface_.empty() || !machine.root.has(ecn.folder)) return std::nullopt;
+  if (port.interface_.empty()) return std::nullopt;
+  bool is_known = true;
   for (const char* side : {"roce_np", "roce_rp"}) {
-    const auto file = fmt::format("{}{}/enable/{}", ecn.folder, side, ecn.priority);
-    if (machine.root.number(file).value_or(1) == 0) ecn.off.push_back(side);
+    const auto enabled =
+        machine.root.number(fmt::format("{}{}/enable/{}", ecn.folder, side, ecn.priority));
+    is_known = is_known && enabled;
+    if (enabled == 0) ecn.off.push_back(side);
   }
+  if (!is_known && ecn.off.empty()) return std::nullopt;
   return ecn;
 }
 
@@ -113,7 +118,8 @@ std::string list_with(int priority) {
 }
 
 // IEEE 802.1Qbb, as dcb-pfc(8) has it: a priority with PFC is lossless. So is a link that pauses as
-// a whole. With ECN alone senders slow down, and what is lost meanwhile is sent again.
+// a whole. With ECN alone senders slow down, and what is lost meanwhile is sent again. Where the
+// driver does not say whether one of these is so, the port may well be in order.
 std::optional<Finding> pfc_finding(const RdmaPort& port, const Machine& machine) {
   const FlowControl* const flow = flow_control_of(port, machine);
   if (flow == nullptr || traffic_class_of(port, machine) == 0) return std::nullopt;
@@ -124,7 +130,9 @@ std::optional<Finding> pfc_finding(const RdmaPort& port, const Machine& machine)
   if (flow->pauses.value_or(false))
     return ok("PFC", port.where, off + "; the link pauses as a whole");
   const auto ecn = ecn_of(port, machine);
-  if (ecn && ecn->off.empty()) return ok("PFC", port.where, off + "; ECN slows senders down");
+  if (!ecn) return ok("PFC", port.where, off + "; whether ECN is on is not known");
+  if (ecn->off.empty()) return ok("PFC", port.where, off + "; ECN slows senders down");
+  if (!flow->pauses) return ok("PFC", port.where, off + "; whether the link pauses is not known");
   return Finding{
       Level::kWarning, "PFC", port.where,
       off + ": where a link is full, packets are dropped and sent again",

@@ -50,7 +50,7 @@ std::string sentence_for(const host::Settings& settings, std::string (*why)(cons
 }  // namespace
 
 std::string why_no_nic(const Machine& machine) {
-  if (is_misspelt(machine))  // init's error lists what is there
+  if (names_no_mlx5_port(machine))  // init's error lists what is there
     return first_sentence(only(check_nics(machine), {"RDMA devices"}), Level::kWrong);
   return first_sentence(joined(joined(check_nics(machine), check_roce(machine)),
                                only(check_limits(machine), {"locked memory"})),

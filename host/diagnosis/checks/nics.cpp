@@ -20,7 +20,11 @@ Finding without_devices(const Machine& machine) {
             "/sys, where libibverbs and Chime look for NICs, is hidden",
             "docker run -v /sys:/sys:ro --device=/dev/infiniband"};
   const auto others = other_rdma_devices(machine.root);
-  const auto nics = mlx5_nics(machine.root);
+  const auto nics = pci_nics_to_take(machine);
+  if (takes_no_device(machine.settings.nic) && !mlx5_nics(machine.root).empty())
+    return ok("RDMA devices", "",
+              fmt::format("none of NVIDIA's NICs: not judged, for CHIME_NIC={} takes none",
+                          machine.settings.nic.device));
   if (!nics.empty())
     return {
         Level::kWrong, "RDMA devices", "",
@@ -36,7 +40,7 @@ Finding without_devices(const Machine& machine) {
   return ok("RDMA devices", "", "none: PEs of other hosts are reached through libfabric");
 }
 
-// ---- What CHIME_NIC says
+// ---- CHIME_NIC
 
 std::string names_of(const std::vector<RdmaPort>& ports) {
   std::vector<std::string> names;
@@ -44,8 +48,12 @@ std::string names_of(const std::vector<RdmaPort>& ports) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::optional<Finding> misspelt_finding(const Machine& machine) {
-  if (!is_misspelt(machine) || sys_is_hidden(machine.root)) return std::nullopt;
+// Absent as well where the kernel lists no device of NICs that are there: then that is the fault.
+std::optional<Finding> name_finding(const Machine& machine) {
+  const bool are_unlisted =
+      mlx5_devices(machine.root).empty() && !pci_nics_to_take(machine).empty();
+  if (!names_no_mlx5_port(machine) || are_unlisted || sys_is_hidden(machine.root))
+    return std::nullopt;
   return Finding{Level::kWrong, "CHIME_NIC", "",
                  fmt::format("no port is called '{}': here are {}", machine.settings.nic.device,
                              names_of(mlx5_ports(machine.root))),
@@ -193,7 +201,7 @@ void add_findings_of_taken(const Machine& machine, Findings& findings) {
 Findings check_nics(const Machine& machine) {
   Findings findings;
   if (mlx5_devices(machine.root).empty()) findings.push_back(without_devices(machine));
-  for (const auto& finding : {misspelt_finding(machine), exclusion_finding(machine)})
+  for (const auto& finding : {name_finding(machine), exclusion_finding(machine)})
     if (finding) findings.push_back(*finding);
   if (!devices_to_take(machine).empty()) add_findings_of_taken(machine, findings);
   return findings;

@@ -8,18 +8,20 @@ bool NamedNic::is_at(const std::string& where) const {
 }
 
 std::optional<NamedNic> named_nic(const host::NicOptions& nic) {
-  if (nic.is_auto() || nic.is_off() || nic.is_soft()) return std::nullopt;
+  if (nic.is_auto() || takes_no_device(nic)) return std::nullopt;
   const std::size_t colon = nic.device.find(':');
   const bool has_port = colon != std::string::npos;
   return NamedNic{nic.device.substr(0, colon), has_port ? nic.device.substr(colon + 1) : ""};
 }
+
+bool takes_no_device(const host::NicOptions& nic) { return nic.is_off() || nic.is_soft(); }
 
 bool may_take(const host::NicOptions& nic, const std::string& where) {
   const auto named = named_nic(nic);
   return named ? named->is_at(where) : nic.is_auto();
 }
 
-bool is_misspelt(const Machine& machine) {
+bool names_no_mlx5_port(const Machine& machine) {
   const auto named = named_nic(machine.settings.nic);
   return named && (devices_to_take(machine).empty() ||
                    (!named->port.empty() && ports_to_take(machine).empty()));

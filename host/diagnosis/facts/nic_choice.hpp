@@ -23,12 +23,15 @@ struct NamedNic {
 // Absent: CHIME_NIC leaves the choice to Chime, or takes none or the emulated one.
 std::optional<NamedNic> named_nic(const host::NicOptions& nic);
 
+// Whether it takes none, or the emulated one.
+bool takes_no_device(const host::NicOptions& nic);
+
 // Whether a PE may take the device or port at `where`.
 bool may_take(const host::NicOptions& nic, const std::string& where);
 
 // Whether CHIME_NIC names a device or port that is not there, or is not mlx5's: a PE refuses it
 // (host/transport/mlx5/nic/device_choice.cpp).
-bool is_misspelt(const Machine& machine);
+bool names_no_mlx5_port(const Machine& machine);
 
 std::vector<std::string> devices_to_take(const Machine& machine);
 std::vector<RdmaPort> ports_to_take(const Machine& machine);

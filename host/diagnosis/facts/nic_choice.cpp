@@ -1,17 +1,32 @@
 #include "host/diagnosis/facts/nic_choice.hpp"
 
+#include <charconv>
+
 namespace chime::doctor {
+
+namespace {
+
+// As host/transport/mlx5/nic/device_choice.cpp reads it: "01" is port 1. A text that it refuses is
+// no port's.
+std::string port_in(const std::string& text) {
+  int port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, port);
+  return error == std::errc() && at == end ? std::to_string(port) : text;
+}
+
+}  // namespace
 
 bool NamedNic::is_at(const std::string& where) const {
   const std::string any_port = device + " port ";
-  return where == device || (port.empty() ? where.starts_with(any_port) : where == any_port + port);
+  return where == device || (port ? where == any_port + *port : where.starts_with(any_port));
 }
 
 std::optional<NamedNic> named_nic(const host::NicOptions& nic) {
   if (nic.is_auto() || takes_no_device(nic)) return std::nullopt;
-  const std::size_t colon = nic.device.find(':');
-  const bool has_port = colon != std::string::npos;
-  return NamedNic{nic.device.substr(0, colon), has_port ? nic.device.substr(colon + 1) : ""};
+  const std::size_t colon = nic.device.rfind(':');
+  if (colon == std::string::npos) return NamedNic{nic.device, std::nullopt};
+  return NamedNic{nic.device.substr(0, colon), port_in(nic.device.substr(colon + 1))};
 }
 
 bool takes_no_device(const host::NicOptions& nic) { return nic.is_off() || nic.is_soft(); }
@@ -23,8 +38,8 @@ bool may_take(const host::NicOptions& nic, const std::string& where) {
 
 bool names_no_mlx5_port(const Machine& machine) {
   const auto named = named_nic(machine.settings.nic);
-  return named && (devices_to_take(machine).empty() ||
-                   (!named->port.empty() && ports_to_take(machine).empty()));
+  return named &&
+         (devices_to_take(machine).empty() || (named->port && ports_to_take(machine).empty()));
 }
 
 std::vector<std::string> devices_to_take(const Machine& machine) {

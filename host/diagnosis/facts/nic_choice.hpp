@@ -14,7 +14,8 @@ namespace chime::doctor {
 
 // A device, and perhaps a port of it.
 struct NamedNic {
-  std::string device, port;  // "mlx5_0", "1"; port empty: any
+  std::string device;               // "mlx5_0"
+  std::optional<std::string> port;  // "1"; absent: any
 
   // Whether a finding at `where` is about it: "mlx5_0", "mlx5_0 port 1".
   bool is_at(const std::string& where) const;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "tools/chime-doctor/job/checks/checks.hpp"
 #include "tools/chime-doctor/job/facts.hpp"
@@ -227,9 +229,26 @@ TEST(CheckPaths, NamesAHostThatHadNoDescriptorLeft) {
   job.found.paths = {path(0, 1, Outcome::kOpen), path(1, 0, Outcome::kOpen),
                      path(1, 0, Outcome::kNotTried, "10.0.0.2"),
                      path(1, 0, Outcome::kNotTried, "10.0.0.3")};
-  job.found.paths[2].why = "Too many open files";
+  for (const std::size_t i : {2u, 3u}) job.found.paths[i].why = "Too many open files";
   expect_fault(check_paths(job), Level::kWarning, "TCP", "b",
                "2 of its 3 attempts to reach others were not made: Too many open files");
+}
+
+TEST(CheckPaths, AdvisesByWhatWasExhausted) {
+  Job job = job_on(2);
+  job.found.paths = {path(0, 1, Outcome::kOpen), path(1, 0, Outcome::kNotTried)};
+  const std::map<int, std::string> mends = {{EMFILE, "ulimit -n 65536 there"},
+                                            {ENFILE, "fs.file-max"},
+                                            {ENOBUFS, "leave memory to the kernel"},
+                                            {ENOMEM, "leave memory to the kernel"}};
+  for (const auto& [error, part] : mends) {
+    job.found.paths[1].why = std::generic_category().message(error);
+    const std::string mend = only_fault(check_paths(job)).mend;
+    EXPECT_NE(mend.find(part), std::string::npos) << mend;
+  }
+  job.found.paths.push_back(path(1, 0, Outcome::kNotTried));
+  job.found.paths[2].why = std::generic_category().message(EMFILE);
+  EXPECT_EQ(check_paths(job).size(), 2u);  // for each reason what mends it
 }
 
 TEST(CheckPaths, NamesAHostThatCannotListenAndOneThatDidNotTry) {

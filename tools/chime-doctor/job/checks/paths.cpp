@@ -3,6 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <map>
+#include <system_error>
+#include <utility>
 
 #include "tools/chime-doctor/job/checks/checks.hpp"
 #include "tools/chime-doctor/job/names.hpp"
@@ -102,19 +106,37 @@ void add_hosts_that_did_not_try(const Job& job, const std::vector<Node>& nodes,
                           "may name it"});
 }
 
-// What had no descriptor says nothing of the way.
+// Whether attempts failed with this number of errno, of which facts have the words alone.
+bool is_because_of(int error, const std::string& why) {
+  return why.find(std::generic_category().message(error)) != std::string::npos;
+}
+
+// ENFILE's words begin with EMFILE's.
+std::string mend_of_exhaustion(const std::string& why) {
+  std::string what = "look at its limits and memory (ulimit -a, free -m)";
+  if (is_because_of(ENFILE, why))
+    what = "end processes, or sysctl -w fs.file-max=<more> (sysctl fs.file-nr: files in use)";
+  else if (is_because_of(EMFILE, why))
+    what = "ulimit -n 65536";
+  else if (is_because_of(ENOBUFS, why) || is_because_of(ENOMEM, why))
+    what = "leave memory to the kernel (free -m, and the memory limit of its container or job)";
+  return what + " there, then run chime-doctor --job again";
+}
+
+// Attempts that had no descriptor say nothing of the way.
 void add_attempts_that_were_not_made(const Job& job, const std::vector<Node>& nodes,
                                      Findings& findings) {
-  std::map<int, Attempts> by_host;
+  std::map<std::pair<int, std::string>, int> n_by_host_and_reason;
   for (const PathFacts& path : job.found.paths)
-    if (!was_tried(path)) by_host[path.from].push_back(&path);
-  for (const auto& [from, attempts] : by_host)
+    if (!was_tried(path)) ++n_by_host_and_reason[{path.from, path.why}];
+  for (const auto& [key, n] : n_by_host_and_reason) {
+    const auto& [from, why] = key;
     findings.push_back(
         {Level::kWarning, "TCP", words_of_node_at(from, nodes),
-         fmt::format("{} of its {} attempts to reach others were not made: {}", attempts.size(),
-                     std::ranges::count(job.found.paths, from, &PathFacts::from),
-                     attempts.front()->why),
-         "ulimit -n 65536 there, then run chime-doctor --job again"});
+         fmt::format("{} of its {} attempts to reach others were not made: {}", n,
+                     std::ranges::count(job.found.paths, from, &PathFacts::from), why),
+         mend_of_exhaustion(why)});
+  }
 }
 
 }  // namespace

@@ -479,6 +479,17 @@ TEST(CheckPorts, NamesAWayBetweenPortsThatReachOthers) {
   EXPECT_EQ(fault.mend.find("CHIME_NIC"), std::string::npos);
 }
 
+TEST(CheckPorts, TellsPortsOfEqualAddressApart) {
+  Job job = job_on(3);
+  put_ports(job, 0, {1});
+  put_ports(job, 1, {2});
+  put_ports(job, 2, {2});
+  host(job, 2).ports[0].address = host(job, 1).ports[0].address;
+  job.found.paths = {attempt(job, {0, 0}, {1, 0}, Outcome::kOpen),
+                     attempt(job, {0, 0}, {2, 0}, Outcome::kSilent)};
+  EXPECT_EQ(only_fault(check_ports(job)).where, "c mlx5_0 port 1");
+}
+
 TEST(CheckPorts, JudgesNoWayThatWasNotTried) {
   Job job = job_on_rails(2, [](End, End) { return false; });
   put_ports(job, 1, {3});

@@ -147,7 +147,7 @@ std::optional<Finding> family_finding(const Ports& ports) {
 std::vector<const PathFacts*> attempts_between(const Ports& ports, const Job& job) {
   std::vector<const PathFacts*> attempts;
   for (const PathFacts& path : job.found.paths)
-    if (path.outcome != Outcome::kNotTried && port_at(path.host, ports) != nullptr &&
+    if (path.outcome != Outcome::kNotTried && port_tried(path, ports) != nullptr &&
         std::ranges::count(ports, path.from, &PortOfHost::leader) > 0)
       attempts.push_back(&path);
   return attempts;
@@ -159,7 +159,8 @@ std::vector<std::string> hosts_by_routes(const std::vector<const PathFacts*>& at
   std::set<int> by_routes;
   for (const PathFacts* path : attempts)
     if (std::ranges::none_of(attempts, [&](const PathFacts* other) {
-          return other->from == path->from && other->host == path->host && !other->through.empty();
+          return other->from == path->from && is_at_same_port(*other, *path) &&
+                 !other->through.empty();
         }))
       by_routes.insert(path->from);
   std::vector<std::string> hosts;

@@ -42,18 +42,18 @@ const PortOfHost* port_left(const PathFacts& path, const PortsOfHosts& ports) {
   return port == ports.end() ? nullptr : &*port;
 }
 
-// Whether an attempt of the same host at the same address went through a NIC: those through no
+// Whether an attempt of the same host at the same port went through a NIC: those through no
 // interface show nothing of NICs then.
 bool is_superseded(const PathFacts& path, const Job& job) {
   return path.through.empty() && std::ranges::any_of(job.found.paths, [&](const PathFacts& other) {
-           return other.from == path.from && other.host == path.host && !other.through.empty();
+           return other.from == path.from && is_at_same_port(other, path) && !other.through.empty();
          });
 }
 
 PortAttempts attempts_in(const Job& job, const PortsOfHosts& ports) {
   PortAttempts attempts;
   for (const PathFacts& path : job.found.paths) {
-    const PortOfHost* const to = port_at(path.host, ports);
+    const PortOfHost* const to = port_tried(path, ports);
     if (to == nullptr || path.outcome == Outcome::kNotTried || is_superseded(path, job)) continue;
     attempts.push_back({&path, port_left(path, ports), to});
   }
@@ -203,10 +203,15 @@ std::string mend_of(const PortFault& fault, const PortsOfHosts& ports,
 
 }  // namespace
 
-const PortOfHost* port_at(const std::string& address, const PortsOfHosts& ports) {
-  const auto port =
-      std::ranges::find(ports, address, [](const PortOfHost& one) { return one.port->address; });
+const PortOfHost* port_tried(const PathFacts& path, const PortsOfHosts& ports) {
+  const auto port = std::ranges::find_if(ports, [&](const PortOfHost& one) {
+    return one.leader == path.to && one.port->address == path.host;
+  });
   return port == ports.end() ? nullptr : &*port;
+}
+
+bool is_at_same_port(const PathFacts& one, const PathFacts& other) {
+  return one.to == other.to && one.host == other.host;
 }
 
 Findings unreached_findings(const PortsOfHosts& ports, const Job& job,

@@ -19,8 +19,10 @@ struct PortOfHost {
 };
 using PortsOfHosts = std::vector<PortOfHost>;
 
-// The one with that address; null: none.
-const PortOfHost* port_at(const std::string& address, const PortsOfHosts& ports);
+// The one at whose address the attempt was made; null: it is no port's. Ports of different hosts
+// may have the same address, where nothing connects them.
+const PortOfHost* port_tried(const PathFacts& path, const PortsOfHosts& ports);
+bool is_at_same_port(const PathFacts& one, const PathFacts& other);
 
 // None: every attempt has got through, or there is none.
 Findings unreached_findings(const PortsOfHosts& ports, const Job& job,

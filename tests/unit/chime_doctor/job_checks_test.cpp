@@ -450,6 +450,23 @@ TEST(CheckPorts, NamesADeadPortOnceForAllHostsThatMissIt) {
                "10.2.0.0/24); TCP through ens1 from 10.2.0.2 does not reach a, b, d");
 }
 
+TEST(CheckPorts, SaysOfEachHostHowItMissesADeadPort) {
+  Job job = job_on_rails(4, [](End from, End to) {
+    return (from.host == 2 && from.port == 1) || (to.host == 2 && to.port == 1);
+  });
+  host(job, 3).ports[1].interface = "eth7";
+  for (PathFacts& one : job.found.paths) {
+    if (one.from == 6 && one.through == "ens1") one.through = "eth7";
+    if (one.outcome == Outcome::kSilent && one.from == 2) one.why = "No route to host";
+    if (one.outcome == Outcome::kSilent && one.from == 4 && one.to == 6) one.why = "down";
+  }
+  const std::string seen = only_fault(check_ports(job)).seen;
+  EXPECT_EQ(seen,
+            "10.2.0.2 is not reached by TCP from a through ens1: no answer, from b through ens1: "
+            "No route to host, from d through eth7: no answer (its subnet is 10.2.0.0/24); TCP "
+            "through ens1 from 10.2.0.2 does not reach a, b: no answer, d: down");
+}
+
 TEST(CheckPorts, NamesEachDeadPort) {
   const Job job = job_on_rails(4, [](End from, End to) {
     const auto dead = [](End end) {

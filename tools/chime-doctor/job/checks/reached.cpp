@@ -4,6 +4,7 @@
 #include "tools/chime-doctor/job/checks/reached.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -25,8 +26,8 @@ struct PortAttempt {
 };
 using PortAttempts = std::vector<PortAttempt>;
 
-// PortAttempts that a port explains: it is dead. Or of two ports, `port` being the one that was
-// tried.
+// Attempts that a port explains, as it is dead. Or attempts between ports that reach others, `port`
+// being the one that was tried.
 struct PortFault {
   const PortOfHost* port;
   PortAttempts attempts;
@@ -66,8 +67,8 @@ PortAttempts those_of(const PortAttempts& attempts, auto is_wanted) {
   return wanted;
 }
 
-// What shows whether the port works. PortAttempts that left by no port may have come in by another
-// interface of its host, so they count where there are no others.
+// The attempts that show whether the port works. Those that left by no port may have come in by
+// another interface of its host, so they count where there are no others.
 PortAttempts evidence_of(const PortOfHost* port, const PortAttempts& all) {
   const PortAttempts its = those_of(all, [&](const PortAttempt& one) { return one.is_of(port); });
   const PortAttempts by_ports =
@@ -137,25 +138,47 @@ bool goes_by_nic(const PortAttempt& attempt, const PortsOfHosts& ports) {
          has_nic_in(attempt.to->port->network, attempt.path->from, ports);
 }
 
-// "10.2.0.2 is not reached by TCP from a, c through ens1: no answer (its subnet is 10.2.0.0/24)".
+// Those that have the same text, in the order of the first ones.
+std::vector<PortAttempts> grouped_by(auto text_of, const PortAttempts& attempts) {
+  std::vector<PortAttempts> groups;
+  for (const PortAttempt& one : attempts) {
+    const auto group = std::ranges::find_if(groups, [&](const PortAttempts& some) {
+      return text_of(*some.front().path) == text_of(*one.path);
+    });
+    if (group == groups.end())
+      groups.push_back({one});
+    else
+      group->push_back(one);
+  }
+  return groups;
+}
+
+// "10.2.0.2 is not reached by TCP from a, c through ens1: no answer, from d through ens2: No route
+// to host (its subnet is 10.2.0.0/24)".
 std::string words_of_coming(const PortOfHost& port, const PortAttempts& coming,
                             const std::vector<Node>& nodes) {
-  const PathFacts& first = *coming.front().path;
   const auto from = [&](const PortAttempt& one) { return words_of_node_at(one.path->from, nodes); };
+  const auto how = [](const PathFacts& path) { return through(path) + ": " + path.why; };
+  std::vector<std::string> each;
+  for (const PortAttempts& group : grouped_by(how, coming))
+    each.push_back("from " + hosts_in(group, from) + how(*group.front().path));
   const std::string& network = port.port->network;
-  return fmt::format("{} is not reached by TCP from {}{}: {}{}", port.port->address,
-                     hosts_in(coming, from), through(first), first.why,
+  return fmt::format("{} is not reached by TCP {}{}", port.port->address, fmt::join(each, ", "),
                      network.empty() ? "" : fmt::format(" (its subnet is {})", network));
 }
 
 std::string words_of_leaving(const PortOfHost& port, const PortAttempts& leaving) {
   const auto to = [](const PortAttempt& one) { return one.to->host; };
-  return fmt::format("TCP{} from {} does not reach {}: {}", through(*leaving.front().path),
-                     port.port->address, hosts_in(leaving, to), leaving.front().path->why);
+  std::vector<std::string> each;
+  for (const PortAttempts& group :
+       grouped_by([](const PathFacts& path) { return path.why; }, leaving))
+    each.push_back(hosts_in(group, to) + ": " + group.front().path->why);
+  return fmt::format("TCP{} from {} does not reach {}", through(*leaving.front().path),
+                     port.port->address, fmt::join(each, ", "));
 }
 
-// PortsOfHosts that all their evidence of being dead share with this fault: with two hosts either
-// end may be the dead one.
+// The other ports that may be dead instead: all their evidence is in this fault, too. With two
+// hosts either end may be the dead one.
 std::string words_of_suspects(const PortFault& fault, const PortAttempts& all) {
   std::vector<std::string> suspects;
   for (const PortAttempt& attempt : fault.attempts)

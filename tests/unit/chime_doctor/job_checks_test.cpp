@@ -496,6 +496,37 @@ TEST(CheckPorts, NamesAWayBetweenPortsThatReachOthers) {
   EXPECT_EQ(fault.mend.find("CHIME_NIC"), std::string::npos);
 }
 
+// Two hosts with NICs in four subnets. Each address is tried through both NICs of the other host,
+// as Targets.OfOtherSubnetsAreTriedThroughTwoPorts has it.
+Job job_on_routed_rails(bool (*is_lost)(End from, End to)) {
+  Job job = job_on(2);
+  put_ports(job, 0, {1, 2});
+  put_ports(job, 1, {3, 4});
+  for (const int from : {0, 1})
+    for (const std::size_t left : {0u, 1u})
+      for (const std::size_t tried : {0u, 1u}) {
+        const End start{from, left}, end{1 - from, tried};
+        job.found.paths.push_back(
+            attempt(job, start, end, is_lost(start, end) ? Outcome::kSilent : Outcome::kOpen));
+      }
+  return job;
+}
+
+TEST(CheckPorts, WarnsOfRailsThatRoutersDoNotConnect) {
+  const Job job = job_on_routed_rails([](End from, End to) { return from.port != to.port; });
+  expect_fault(check_ports(job), Level::kWarning, "RoCE addresses", "",
+               "TCP from a mlx5_0 port 1 does not reach b mlx5_1 port 1: no answer, and so 4 "
+               "attempts in all; another port of a does: PEs whose NICs have unequal numbers");
+  expect_ok(check_ports(job_on_routed_rails([](End, End) { return false; })));
+}
+
+TEST(CheckPorts, NamesALostWayAlongARail) {
+  const Job job = job_on_routed_rails(
+      [](End from, End to) { return from.host == 0 && from.port == 1 && to.port == 1; });
+  expect_fault(check_ports(job), Level::kWrong, "RoCE addresses", "b mlx5_1 port 1",
+               "10.4.0.1 is not reached by TCP from a through ens1: no answer");
+}
+
 TEST(CheckPorts, TellsPortsOfEqualAddressApart) {
   Job job = job_on(3);
   put_ports(job, 0, {1});

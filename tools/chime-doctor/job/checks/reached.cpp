@@ -1,6 +1,7 @@
 // An attempt leaves by a port of one host and goes to a port of another. A port none of whose
-// attempts has got through is dead, and explains them all: it is named once. What is left over is
-// between two ports that reach others.
+// attempts has got through is dead, and explains them all: it is named once. The attempts left over
+// are between two ports that reach others. Where these are on different rails, the fabric may have
+// no way between rails at all.
 #include "tools/chime-doctor/job/checks/reached.hpp"
 
 #include <fmt/format.h>
@@ -26,12 +27,16 @@ struct PortAttempt {
 };
 using PortAttempts = std::vector<PortAttempt>;
 
-// Attempts that a port explains, as it is dead. Or attempts between ports that reach others, `port`
-// being the one that was tried.
 struct PortFault {
+  enum class Kind {
+    kDead,   // `port` is, which explains the attempts
+    kWay,    // between ports that reach others; `port` was tried
+    kRails,  // likewise, of different rails
+  } kind;
   const PortOfHost* port;
   PortAttempts attempts;
-  bool is_dead;
+
+  bool is_dead() const { return kind == Kind::kDead; }
 };
 
 const PortOfHost* port_left(const PathFacts& path, const PortsOfHosts& ports) {
@@ -98,15 +103,40 @@ const PortOfHost* worst_port(const PortAttempts& lost, const PortAttempts& all) 
   return worst;
 }
 
-std::vector<PortFault> faults_in(const PortAttempts& all) {
+// Which of its host's ports it is.
+std::ptrdiff_t place_of(const PortOfHost* port, const PortsOfHosts& ports) {
+  return std::count_if(ports.data(), port,
+                       [&](const PortOfHost& one) { return one.leader == port->leader; });
+}
+
+// Whether the two ports are of different rails: of unequal number and in different subnets, and a
+// port of another number reaches the one that was tried, from the same host.
+bool joins_rails(const PortAttempt& attempt, const PortAttempts& all, const PortsOfHosts& ports) {
+  if (attempt.from == nullptr || attempt.from->port->network == attempt.to->port->network ||
+      place_of(attempt.from, ports) == place_of(attempt.to, ports))
+    return false;
+  return std::ranges::any_of(all, [&](const PortAttempt& other) {
+    return other.to == attempt.to && other.path->from == attempt.path->from &&
+           other.from != nullptr && other.from != attempt.from && !other.is_lost();
+  });
+}
+
+void add_fault(PortFault::Kind kind, PortAttempts attempts, std::vector<PortFault>& faults) {
+  if (!attempts.empty()) faults.push_back({kind, attempts.front().to, std::move(attempts)});
+}
+
+std::vector<PortFault> faults_in(const PortAttempts& all, const PortsOfHosts& ports) {
   PortAttempts lost = those_of(all, &PortAttempt::is_lost);
   std::vector<PortFault> faults;
   while (const PortOfHost* const port = worst_port(lost, all)) {
     const auto is_its = [port](const PortAttempt& one) { return one.is_of(port); };
-    faults.push_back({port, those_of(lost, is_its), true});
+    faults.push_back({PortFault::Kind::kDead, port, those_of(lost, is_its)});
     std::erase_if(lost, is_its);
   }
-  if (!lost.empty()) faults.push_back({lost.front().to, lost, false});
+  const auto joins = [&](const PortAttempt& one) { return joins_rails(one, all, ports); };
+  add_fault(PortFault::Kind::kRails, those_of(lost, joins), faults);
+  std::erase_if(lost, joins);
+  add_fault(PortFault::Kind::kWay, std::move(lost), faults);
   return faults;
 }
 
@@ -200,7 +230,7 @@ std::string seen_of(const PortFault& fault, const PortAttempts& all, const Ports
       those_of(fault.attempts, [&](const PortAttempt& one) { return one.from == fault.port; });
   std::string seen = coming.empty() ? "" : words_of_coming(*fault.port, coming, nodes);
   if (!leaving.empty()) seen += (seen.empty() ? "" : "; ") + words_of_leaving(*fault.port, leaving);
-  if (fault.is_dead)
+  if (fault.is_dead())
     seen += words_of_suspects(fault, all);
   else if (fault.attempts.size() > 1)
     seen += fmt::format("; {} attempts in all were lost so", fault.attempts.size());
@@ -220,8 +250,30 @@ std::string mend_of(const PortFault& fault, const PortsOfHosts& ports,
                   path.source.empty() ? "" : " from " + path.source,
                   path.through.empty() ? "<the NIC's interface>" : path.through);
   const bool has_another = std::ranges::count(ports, fault.port->leader, &PortOfHost::leader) > 1;
-  if (!fault.is_dead || !has_another) return route;
+  if (!fault.is_dead() || !has_another) return route;
   return route + "; look at its cable and switch port, or leave it out: CHIME_NIC=<another device>";
+}
+
+Finding port_finding(const PortFault& fault, const PortAttempts& all, const PortsOfHosts& ports,
+                     const std::vector<Node>& nodes) {
+  const bool is_sure = std::ranges::any_of(
+      fault.attempts, [&](const PortAttempt& one) { return goes_by_nic(one, ports); });
+  return {is_sure ? Level::kWrong : Level::kWarning, "RoCE addresses", fault.port->words(),
+          seen_of(fault, all, ports, nodes), mend_of(fault, ports, nodes)};
+}
+
+// A warning, as of rails that hosts share: PEs may all take NICs of one.
+Finding rails_finding(const PortFault& fault, const PortsOfHosts& ports,
+                      const std::vector<Node>& nodes) {
+  const PortAttempt& first = fault.attempts.front();
+  const std::size_t n = fault.attempts.size();
+  return {
+      Level::kWarning, "RoCE addresses", "",
+      fmt::format("TCP from {} does not reach {}: {}{}; another port of {} does: PEs whose NICs "
+                  "have unequal numbers do not reach each other by NIC",
+                  first.from->words(), first.to->words(), first.path->why,
+                  n == 1 ? "" : fmt::format(", and so {} attempts in all", n), first.from->host),
+      "CHIME_NIC=<a device> of one number on all hosts; or " + mend_of(fault, ports, nodes)};
 }
 
 }  // namespace
@@ -241,13 +293,10 @@ Findings unreached_findings(const PortsOfHosts& ports, const Job& job,
                             const std::vector<Node>& nodes) {
   const PortAttempts all = attempts_in(job, ports);
   Findings findings;
-  for (const PortFault& fault : faults_in(all)) {
-    const bool is_sure = std::ranges::any_of(
-        fault.attempts, [&](const PortAttempt& one) { return goes_by_nic(one, ports); });
-    findings.push_back({is_sure ? Level::kWrong : Level::kWarning, "RoCE addresses",
-                        fault.port->words(), seen_of(fault, all, ports, nodes),
-                        mend_of(fault, ports, nodes)});
-  }
+  for (const PortFault& fault : faults_in(all, ports))
+    findings.push_back(fault.kind == PortFault::Kind::kRails
+                           ? rails_finding(fault, ports, nodes)
+                           : port_finding(fault, all, ports, nodes));
   return findings;
 }
 

@@ -30,7 +30,7 @@ struct FabricAnswers {
   std::vector<std::string> providers;
 };
 
-// Of an Ethernet interface.
+// How an Ethernet interface keeps packets from being lost.
 struct FlowControl {
   // PFC: bit p is of priority p. Absent: its driver does not say.
   std::optional<unsigned> lossless_priorities;

@@ -287,7 +287,7 @@ class OnHosts(unittest.TestCase):
                 self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) if i == 0 else self.folder
                 self.record(host, [(f"10.77.0.{i + 1}", "eth0"), (f"10.66.0.{i + 1}", "gone0")], *choice)
             lines = {line[:2] for line in self.found()}
-            # Of one of its GPUs the NIC that is left is far.
+            # The NIC that is left is far from one of its GPUs.
             self.assertEqual(lines, {("warning", "nearest NIC")} if choice else {("wrong", "RoCE addresses")})
 
     def test_a_gid_of_a_subnet_behind_a_router_is_no_fault(self):

@@ -127,7 +127,7 @@ Finding devx_finding(const std::string& nic, const std::string& why_not, const M
                       address.empty() ? nic : address)};
 }
 
-// What older ones lack: host/transport/mlx5/nic/rdma_core.hpp.
+// Functions that older ones lack: host/transport/mlx5/nic/rdma_core.hpp.
 std::optional<Finding> rdma_core_finding(const Machine& machine) {
   if (!machine.probes.why_no_rdma_core.empty())
     return Finding{Level::kWrong, "rdma-core", "", machine.probes.why_no_rdma_core,

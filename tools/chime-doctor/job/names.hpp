@@ -18,7 +18,7 @@ struct Node {
   const PeFacts* leader = nullptr;  // the one with facts of the host; null: none
 
   std::vector<int> numbers() const;
-  // Of its active ports those that CHIME_NIC lets one of its PEs take, and the others; none if it
+  // Its active ports that CHIME_NIC lets one of its PEs take, and its other active ones; none if it
   // has no leader.
   std::vector<const PortFacts*> ports() const;
   std::vector<const PortFacts*> excluded_ports() const;

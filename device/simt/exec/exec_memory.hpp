@@ -128,7 +128,13 @@ T ld(const T* p) {
 namespace detail {
 template <Order O, Scope S, class T>
 void store_in_order(T* p, T value) {
+#if CHIME_SIMT_TSAN
+  // TSan does not know the fences of host threads: release orders what the thread fenced before.
+  constexpr Order kShown = O == Order::kRelaxed ? Order::kRelease : O;
+  if (!watched()) return store<kShown>(p, value);
+#else
   if (!watched()) return store<O>(p, value);
+#endif
   if (simt::store_is_buffered(p, &value, sizeof(T), releases(O), reach(S))) return;
   simt::tsan_before_store(p);
   store<O>(p, value);
@@ -212,15 +218,12 @@ inline void st16(void* p, Vec16 value) {
   simt::operation_hook(simt::Operation::kStore16, p, sizeof value);
   const auto halves = detail::bit_copy<detail::Vec16Halves>(value);
   std::uint64_t* words = static_cast<std::uint64_t*>(p);
+#if !CHIME_SIMT_TSAN
   if (!detail::watched()) {
-#if CHIME_SIMT_TSAN
-    // TSan does not know the fences of host threads: release orders what the thread fenced before.
-    for (int i : {0, 1}) detail::store<Order::kRelease>(words + i, halves.word[i]);
-#else
     std::memcpy(__builtin_assume_aligned(p, 16), &value, sizeof value);
-#endif
     return;
   }
+#endif
   for (int i = 0; i < 2; ++i) {
     detail::store_in_order<Order::kRelaxed, Scope::kSystem>(words + i, halves.word[i]);
   }

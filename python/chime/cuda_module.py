@@ -156,7 +156,7 @@ def driver() -> Driver:
 
 
 def forget(kernels_have_ended: bool) -> None:
-    """The job has ended: the next one's PE may have another GPU. The driver waits for kernels before it unloads their modules: where one may run for ever, they stay."""
+    """The job has ended: the next one's PE may have another GPU. Where a kernel may still run, modules stay: the driver would wait for it to unload them."""
     global _driver
     ended, _driver = _driver, None
     if ended is not None and kernels_have_ended:

@@ -17,7 +17,7 @@ CHIME_DEVICE RankGroup group_from(unsigned first, unsigned most, unsigned member
   return {first, members - first < most ? members - first : most};
 }
 
-// Of member `rank` of `members`. REQUIRES: `most` is a power of two.
+// The step that member `rank` of `members` takes. REQUIRES: `most` is a power of two.
 struct Step {
   RankGroup mine, other;
   unsigned place;  // of the member in its group

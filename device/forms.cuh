@@ -12,6 +12,7 @@
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
 #include "chime/device/coll/timed.cuh"

@@ -6,78 +6,18 @@
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
 // Long sources take other paths where they can: each member reads its block of all sources,
 // where they are or where the blocks were sent (sources.cuh).
-//
-// Only a Combine knows the type of the elements: `bytes()` of one, and
-// `combine(g, dst, bytes, shares)`, which makes so many bytes at `dst` of the members' elements.
-// `number()` says which operation and type it is, the same on all members.
-//
-// A scan combines what the members up to this one have.
 #ifndef CHIME_DEVICE_COLL_REDUCE_CUH_
 #define CHIME_DEVICE_COLL_REDUCE_CUH_
 
 #include <cstddef>
 
 #include "chime/device/coll/collective.cuh"
-#include "chime/device/coll/combine.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/reduction.cuh"
 #include "chime/device/coll/sources.cuh"
 
 namespace chime {
 namespace detail {
-
-// A call's arrays, without the type of their elements.
-struct Reduction {
-  std::byte* dst;
-  const std::byte* src;
-  std::size_t n;  // elements; of a reducescatter those of one member
-};
-
-// Where the members' elements are after a turn: this PE's at `own`.
-CHIME_DEVICE Shares shares_of(const Context& ctx, Meeting meeting, Round round, std::size_t bytes,
-                              const std::byte* own) {
-  const Arrived others = arrived(ctx, meeting, round, bytes);
-  return {own, others.first, others.stride, rank_of(ctx, meeting), size_of(ctx, meeting)};
-}
-
-// Elements of a slot.
-template <class Combine>
-CHIME_DEVICE std::size_t elements_of_slot(const Context& ctx, Meeting meeting, Combine combine) {
-  return team_of(ctx, meeting.handle).slot_bytes / combine.bytes();
-}
-
-// dst = the members' elements, this PE's at `own`, the others' at their sources + begin.
-template <class Combine, class Group>
-CHIME_DEVICE void combine_sources(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                  std::byte* dst, const std::byte* own, std::size_t bytes,
-                                  std::size_t begin) {
-  combine(g, dst, bytes,
-          {.own = own,
-           .others = nullptr,
-           .stride = 0,
-           .me = rank_of(ctx, meeting),
-           .members = size_of(ctx, meeting),
-           .places = places_of_sources(ctx, meeting),
-           .begin = begin});
-}
-
-// The same where blocks came to `staged`, `stride` bytes apart.
-template <class Combine, class Group>
-CHIME_DEVICE void combine_staged(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                                 std::byte* dst, const std::byte* own, std::size_t bytes,
-                                 const std::byte* staged, std::size_t stride, bool is_dense) {
-  combine(g, dst, bytes,
-          {.own = own,
-           .others = staged,
-           .stride = stride,
-           .me = rank_of(ctx, meeting),
-           .members = size_of(ctx, meeting),
-           .is_dense = is_dense});
-}
-
-// Whether n bytes at `dst` are none of the m at `src`.
-CHIME_DEVICE bool are_apart(const Reduction& all, std::size_t n, std::size_t m) {
-  return all.dst + n <= all.src || all.src + m <= all.dst;
-}
 
 // One block for each member. When a member has the others' results, they have read its source.
 template <class Combine, class Group>
@@ -171,19 +111,6 @@ CHIME_DEVICE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting, 
   for (; goes_on && done < each; done += done)
     goes_on = reduce_next_part(ctx, g, meeting, combine, all.dst, {all.src, each, n, done});
   return goes_on && spread_block(ctx, g, meeting, all.dst, n);
-}
-
-// dst = what the first `members` members have, by doubling; their messages have `bytes`.
-template <class Combine, class Group>
-CHIME_DEVICE_OUT_OF_LINE bool combine_by_doubling(const Context& ctx, Group g, Meeting meeting,
-                                                  Combine combine, std::byte* dst,
-                                                  const std::byte* src, std::size_t bytes,
-                                                  unsigned members) {
-  if (!take_doubling_turn(ctx, g, meeting, src, bytes)) return false;
-  const Arrived all = arrived_by_doubling(ctx, meeting, bytes);
-  combine(g, dst, bytes, Shares{src, all.first, all.stride, rank_of(ctx, meeting), members});
-  end_turn(ctx, g, meeting, Round::kTurn, bytes);
-  return true;
 }
 
 // In place, the source of a block changes when its result comes: the member that sends it has got
@@ -317,53 +244,6 @@ CHIME_DEVICE bool reduce_and_scatter(const Context& ctx, Group g, Meeting meetin
   return scatter_by_slots(ctx, g, meeting, combine, all, done);
 }
 
-// Member r gets the elements of members 0 to r combined, or to r - 1. What does not go as words
-// goes to the members above alone; the others hear that it is their turn.
-template <class Combine, class Group>
-CHIME_DEVICE bool scan_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
-                           const Reduction& all, bool with_own) {
-  const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
-  const std::size_t end = all.n * combine.bytes();
-  constexpr Round kRound = Round::kTurnOfWords;
-  const abi::Team& team = team_of(ctx, meeting.handle);
-  const unsigned me = rank_of(ctx, meeting);
-  std::size_t begin = 0;
-  do {  // also once for n = 0: all come
-    const std::size_t bytes = end - begin < each ? end - begin : each;
-    if (is_doubled(ctx, meeting, bytes)) {
-      if (!combine_by_doubling(ctx, g, meeting, combine, all.dst + begin, all.src + begin, bytes,
-                               with_own ? me + 1 : me))
-        return false;
-      begin += each;
-      continue;
-    }
-    const unsigned lowest = bytes <= bytes_of_words(team) ? 0 : me + 1;
-    const Pieces pieces = {all.src + begin, 0, bytes, bytes, lowest};
-    if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
-    if (!complete_sources(ctx, g, meeting, bytes)) return false;  // in place, they may change now
-    Shares shares = shares_of(ctx, meeting, kRound, bytes, pieces.src);
-    shares.members = with_own ? me + 1 : me;
-    combine(g, all.dst + begin, bytes, shares);
-    end_turn(ctx, g, meeting, kRound, bytes);
-    begin += each;
-  } while (begin < end);
-  return true;
-}
-
-template <class Combine>
-CHIME_DEVICE Collective call_of(Operation operation, chime_team_t team, Combine combine,
-                                const Reduction& all, std::size_t sources) {
-  const std::size_t bytes = CHIME_BYTES(all.n, combine.bytes());
-  return {.team = team,
-          .operation = operation,
-          .dst = all.dst,
-          .src = all.src,
-          .bytes = bytes,
-          .dst_bytes = bytes,
-          .src_bytes = CHIME_BYTES(bytes, sources),
-          .variant = combine.number()};
-}
-
 template <class Combine, class Group>
 CHIME_DEVICE int reduce_by(const Context& ctx, Group g, chime_team_t team, Combine combine,
                            const Reduction& all) {
@@ -377,20 +257,6 @@ CHIME_DEVICE int reducescatter_by(const Context& ctx, Group g, chime_team_t team
       ctx, g, call_of(Operation::kReducescatter, team, combine, all, members_of(ctx, team)),
       [&](Meeting meeting) { return reduce_and_scatter(ctx, g, meeting, combine, all); });
 }
-template <class Combine, class Group>
-CHIME_DEVICE int scan_by(const Context& ctx, Group g, chime_team_t team, Combine combine,
-                         const Reduction& all, bool with_own) {
-  const Operation operation = with_own ? Operation::kInscan : Operation::kExscan;
-  return collective(ctx, g, call_of(operation, team, combine, all, 1), [&](Meeting meeting) {
-    return scan_all(ctx, g, meeting, combine, all, with_own);
-  });
-}
-
-template <class T>
-CHIME_DEVICE Reduction reduction_of(T* dst, const T* src, std::size_t n) {
-  return {reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src), n};
-}
-
 }  // namespace detail
 
 // dst[i] = the members' src[i], combined by Op, on all members, for i from 0 to n - 1. `dst` is
@@ -408,21 +274,6 @@ CHIME_DEVICE int reducescatter(const Context& ctx, Group g, chime_team_t team, T
                                std::size_t n) {
   return detail::reducescatter_by(ctx, g, team, detail::CombineBy<Op, T>{},
                                   detail::reduction_of(dst, src, n));
-}
-
-// dst[i] = src[i] of members 0 to r, combined by Op, where the calling PE is member r. exscan: of
-// members 0 to r - 1; T{} on member 0.
-template <class Op, class T, class Group>
-CHIME_DEVICE int inscan(const Context& ctx, Group g, chime_team_t team, T* dst, const T* src,
-                        std::size_t n) {
-  return detail::scan_by(ctx, g, team, detail::CombineBy<Op, T>{},
-                         detail::reduction_of(dst, src, n), true);
-}
-template <class Op, class T, class Group>
-CHIME_DEVICE int exscan(const Context& ctx, Group g, chime_team_t team, T* dst, const T* src,
-                        std::size_t n) {
-  return detail::scan_by(ctx, g, team, detail::CombineBy<Op, T>{},
-                         detail::reduction_of(dst, src, n), false);
 }
 
 }  // namespace chime

@@ -6,6 +6,7 @@
 
 #include "chime/complex.h"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "collectives/reductions.cuh"
 
 namespace chime::tests {

@@ -2,6 +2,7 @@
 // not wait for each other in between.
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
 #include "chime/device/coll/uneven.cuh"

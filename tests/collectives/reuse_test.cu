@@ -5,6 +5,7 @@
 // Not by PEs that are threads: where the rule is broken, members race.
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
 #include "chime/device/coll/uneven.cuh"

@@ -2,7 +2,7 @@
 // host and on streams.
 #include <cmath>
 
-#include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "collectives/collectives.hpp"
 
 namespace chime::tests {

@@ -8,6 +8,7 @@
 
 #include "chime/device/coll/move.cuh"
 #include "chime/device/coll/reduce.cuh"
+#include "chime/device/coll/scan.cuh"
 #include "chime/device/coll/strided.cuh"
 #include "chime/device/coll/team.cuh"
 #include "chime/device/coll/timed.cuh"

@@ -1,4 +1,9 @@
 // Scans: a member combines what the members up to this one have.
+//
+// Short ones go by slots: each member sends all that it has to the members above. Of long ones each
+// member combines a block for all others, as in a reduction, and sends each its prefix: about two
+// sources' bytes in place of one for each member above. Blocks come to destinations that are no
+// sources, so there is room for them only behind the part of the result that they are for.
 #ifndef CHIME_DEVICE_COLL_SCAN_CUH_
 #define CHIME_DEVICE_COLL_SCAN_CUH_
 
@@ -7,41 +12,131 @@
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
 #include "chime/device/coll/reduction.cuh"
+#include "chime/device/coll/sources.cuh"
 
 namespace chime {
 namespace detail {
 
-// Member r gets the elements of members 0 to r combined, or to r - 1. What does not go as words
-// goes to the members above alone; the others hear that it is their turn.
+// Where a member has the blocks of a part, and then the prefixes, that are others': densely.
+struct Prefixes {
+  std::byte* staged;
+  std::size_t each;
+  unsigned me;
+
+  CHIME_DEVICE std::byte* of(unsigned rank) const {
+    return staged + Shares::dense_place(rank, me) * each;
+  }
+  CHIME_DEVICE std::size_t bytes(unsigned /*rank*/) const { return each; }
+  CHIME_DEVICE Message prepare(unsigned rank, void* dst) const {
+    return {rank, dst, of(rank), each};
+  }
+};
+
+// Each member's prefix of this PE's block. The last one first: its elements are no part of any
+// other, so its prefix may replace them.
+template <class Combine, class Group>
+CHIME_DEVICE void combine_prefixes(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                   std::byte* mine, const std::byte* own, Prefixes others,
+                                   bool with_own) {
+  for (unsigned rank = size_of(ctx, meeting); rank-- > 0;) {
+    combine(g, rank == others.me ? mine : others.of(rank), others.each,
+            {.own = own,
+             .others = others.staged,
+             .stride = others.each,
+             .me = others.me,
+             .members = with_own ? rank + 1 : rank,
+             .is_dense = true});
+    g.sync();  // other threads may combine these elements for the next one
+  }
+}
+
+// A block of `each` bytes for each member. Others' blocks lie behind this part of the result, until
+// their prefixes have come to their members: all know that after the last round.
+template <class Combine, class Group>
+CHIME_DEVICE bool scan_part(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                            std::byte* dst, const std::byte* src, std::size_t each, bool with_own) {
+  const unsigned me = rank_of(ctx, meeting);
+  const Prefixes others = {dst + size_of(ctx, meeting) * each, each, me};
+  if (!stage_sources(ctx, g, meeting, others.staged, {src, each, each, kNoEnd})) return false;
+  std::byte* const mine = dst + me * each;
+  combine_prefixes(ctx, g, meeting, combine, mine, src + me * each, others, with_own);
+  return exchange(ctx, g, meeting, Round::kPlain, mine, others, 0) && hear_all(ctx, g, meeting);
+}
+
+// The bytes of a block: a part and the others' blocks take 2n - 1. Less than slots take in as many
+// rounds: 0.
+CHIME_DEVICE std::size_t block_of_scan(const Context& ctx, Meeting meeting, std::size_t rest) {
+  constexpr std::size_t kRounds = 3;
+  const std::size_t members = size_of(ctx, meeting);
+  const std::size_t each = rest / (2 * members - 1) / kWidest * kWidest;
+  return members * each > kRounds * team_of(ctx, meeting.handle).slot_bytes ? each : 0;
+}
+
+// Returns how many bytes are done; SIZE_MAX: it failed.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE std::size_t scan_by_parts(const Context& ctx, Group g, Meeting meeting,
+                                                   Combine combine, Reduction all, bool with_own) {
+  const std::size_t end = all.n * combine.bytes();
+  std::size_t done = 0;
+  while (const std::size_t each = block_of_scan(ctx, meeting, end - done)) {
+    if (!scan_part(ctx, g, meeting, combine, all.dst + done, all.src + done, each, with_own))
+      return ~std::size_t{0};
+    done += size_of(ctx, meeting) * each;
+  }
+  return done;
+}
+
+// As much as a slot takes. What does not go as words goes to the members above alone; the others
+// hear that it is their turn.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool scan_slot(const Context& ctx, Group g, Meeting meeting,
+                                        Combine combine, std::byte* dst, const std::byte* src,
+                                        std::size_t bytes, bool with_own) {
+  constexpr Round kRound = Round::kTurnOfWords;
+  const unsigned me = rank_of(ctx, meeting), members = with_own ? me + 1 : me;
+  if (is_doubled(ctx, meeting, bytes))
+    return combine_by_doubling(ctx, g, meeting, combine, dst, src, bytes, members);
+  const unsigned lowest = bytes <= bytes_of_words(team_of(ctx, meeting.handle)) ? 0 : me + 1;
+  if (!take_turn(ctx, g, meeting, kRound, Pieces{src, 0, bytes, bytes, lowest}, bytes))
+    return false;
+  if (!complete_sources(ctx, g, meeting, bytes)) return false;  // in place, they may change now
+  Shares shares = shares_of(ctx, meeting, kRound, bytes, src);
+  shares.members = members;
+  combine(g, dst, bytes, shares);
+  end_turn(ctx, g, meeting, kRound, bytes);
+  return true;
+}
+
+template <class Combine, class Group>
+CHIME_DEVICE bool scan_by_slots(const Context& ctx, Group g, Meeting meeting, Combine combine,
+                                std::byte* dst, const std::byte* src, std::size_t rest,
+                                bool with_own) {
+  do {  // also once for n = 0: all come
+    const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
+    const std::size_t bytes = rest < each ? rest : each;
+    if (!scan_slot(ctx, g, meeting, combine, dst, src, bytes, with_own)) return false;
+    dst += bytes, src += bytes, rest -= bytes;
+  } while (rest != 0);
+  return true;
+}
+
+// Member r gets the elements of members 0 to r combined, or to r - 1.
 template <class Combine, class Group>
 CHIME_DEVICE bool scan_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                            const Reduction& all, bool with_own) {
-  const std::size_t each = elements_of_slot(ctx, meeting, combine) * combine.bytes();
-  const std::size_t end = all.n * combine.bytes();
-  constexpr Round kRound = Round::kTurnOfWords;
-  const abi::Team& team = team_of(ctx, meeting.handle);
-  const unsigned me = rank_of(ctx, meeting);
-  std::size_t begin = 0;
-  do {  // also once for n = 0: all come
-    const std::size_t bytes = end - begin < each ? end - begin : each;
-    if (is_doubled(ctx, meeting, bytes)) {
-      if (!combine_by_doubling(ctx, g, meeting, combine, all.dst + begin, all.src + begin, bytes,
-                               with_own ? me + 1 : me))
-        return false;
-      begin += each;
-      continue;
-    }
-    const unsigned lowest = bytes <= bytes_of_words(team) ? 0 : me + 1;
-    const Pieces pieces = {all.src + begin, 0, bytes, bytes, lowest};
-    if (!take_turn(ctx, g, meeting, kRound, pieces, bytes)) return false;
-    if (!complete_sources(ctx, g, meeting, bytes)) return false;  // in place, they may change now
-    Shares shares = shares_of(ctx, meeting, kRound, bytes, pieces.src);
-    shares.members = with_own ? me + 1 : me;
-    combine(g, all.dst + begin, bytes, shares);
-    end_turn(ctx, g, meeting, kRound, bytes);
-    begin += each;
-  } while (begin < end);
-  return true;
+  const std::size_t bytes = all.n * combine.bytes();
+  std::size_t done = 0;
+  if (bytes >= team_of(ctx, meeting.handle).switch_at.scan) {
+    const Room room = are_apart(all, bytes, bytes) ? Room::kAtOnce : Room::kNever;
+    // Nobody loads the sources where they are.
+    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, false, room});
+    if (sharing == Sharing::kFailed) return false;
+    if (sharing == Sharing::kStaged) done = scan_by_parts(ctx, g, meeting, combine, all, with_own);
+    if (done > bytes) return false;
+    if (done == bytes && done != 0) return true;
+  }
+  return scan_by_slots(ctx, g, meeting, combine, all.dst + done, all.src + done, bytes - done,
+                       with_own);
 }
 
 template <class Combine, class Group>

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};  // never that one
 // the user says so.
 struct CollectiveOptions {
   using Bytes = std::optional<std::uint64_t>;
-  Bytes broadcast, fcollect, alltoall, reduce, reducescatter;
+  Bytes broadcast, fcollect, alltoall, reduce, reducescatter, scan;
   std::optional<std::uint64_t> doubling;  // from how many members on; 0: never
   std::optional<bool> direct_barrier;     // as far as a team is small enough
 };

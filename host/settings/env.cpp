@@ -504,6 +504,9 @@ constexpr Variable kVariables[] = {
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
      "Algorithm of reducescatters, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::reducescatter>},
+    {"CHIME_COLL_SCAN", "auto|slots|blocks|bytes", "auto",
+     "Algorithm of inscans and exscans, as CHIME_COLL_BROADCAST.",
+     read_algorithm<&CollectiveOptions::scan>},
     {"CHIME_COLL_DOUBLING", "auto|off|members", "auto",
      "From how many members of a team on small messages that each sends to all go by recursive "
      "doubling: fewer messages, one after another.",

@@ -115,6 +115,7 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
+    {"CHIME_COLL_SCAN", algorithm_text<&CollectiveOptions::scan>},
     {"CHIME_COLL_DOUBLING", doubling_text},
     {"CHIME_TRACE", trace_text},
     {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};

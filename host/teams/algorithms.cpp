@@ -17,6 +17,9 @@ std::uint64_t from_more_than_doubled(const TeamSize& team) {
 std::uint64_t from_more_than_slots(const TeamSize& team) {
   return team.members * team.slot_bytes + 1;
 }
+// A scan by blocks takes a turn more, three rounds a part, and slots for what is left.
+constexpr std::uint64_t kSlotsWorthParts = 8;
+std::uint64_t from_worth_parts(const TeamSize& team) { return kSlotsWorthParts * team.slot_bytes; }
 std::uint64_t most(const TeamSize&) { return kNoBytes; }
 std::uint64_t most_of_slot(const TeamSize& team) { return team.slot_bytes; }
 
@@ -47,6 +50,10 @@ constexpr std::string_view kParts =
     "sources are loaded where all are mapped, or sent to dst where that is no source; else through "
     "slots";
 
+constexpr std::string_view kPrefixes =
+    "a block a member, which sends each other one its prefix: to dst, where that is no source; "
+    "else through slots";
+
 constexpr Algorithms kAll[] = {
     {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "the source", kTree, kSpread,
      &CollectiveOptions::broadcast, &abi::SwitchSizes::broadcast, from_worth_sending_to_all, most,
@@ -61,7 +68,9 @@ constexpr Algorithms kAll[] = {
      &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most, has_others},
     {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kParts,
      &CollectiveOptions::reducescatter, &abi::SwitchSizes::reducescatter, from_more_than_slots,
-     most, has_others}};
+     most, has_others},
+    {"scan", "CHIME_COLL_SCAN", "slots", "blocks", "a source", kSlots, kPrefixes,
+     &CollectiveOptions::scan, &abi::SwitchSizes::scan, from_worth_parts, most, has_others}};
 
 std::uint64_t switch_size(const Algorithms& call, const CollectiveOptions& asked,
                           const TeamSize& team) {

@@ -6,15 +6,14 @@
 
 namespace chime::perf {
 
-enum class Collective { kReduce, kReducescatter, kBroadcast, kFcollect, kAlltoall };
+enum class Collective { kReduce, kReducescatter, kBroadcast, kFcollect, kAlltoall, kScan };
 
 // GB/s of a call in which a member has `bytes`: of alltoall, fcollect and reducescatter in each of
 // its blocks.
 inline double bus_gigabytes(Collective kind, std::size_t bytes, int n_pes, double us) {
   const double others = n_pes - 1, all = n_pes;
-  const double sent = kind == Collective::kReduce      ? 2 * others / all
-                      : kind == Collective::kBroadcast ? 1
-                                                       : others;
+  const bool sends_its_own = kind == Collective::kBroadcast || kind == Collective::kScan;
+  const double sent = kind == Collective::kReduce ? 2 * others / all : sends_its_own ? 1 : others;
   return sent * static_cast<double>(bytes) / us / 1000;
 }
 

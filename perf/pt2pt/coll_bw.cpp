@@ -27,6 +27,7 @@ CHIME_KERNEL void call(chime::Context ctx, Collective kind, float* dst, const fl
     if (kind == Collective::kReduce) chime::reduce<chime::Sum>(ctx, g, team, dst, src, n);
     if (kind == Collective::kReducescatter)
       chime::reducescatter<chime::Sum>(ctx, g, team, dst, src, n);
+    if (kind == Collective::kScan) chime::inscan<chime::Sum>(ctx, g, team, dst, src, n);
     if (kind == Collective::kBroadcast) chime::broadcastmem(ctx, g, team, dst, src, bytes, 0);
     if (kind == Collective::kFcollect) chime::fcollectmem(ctx, g, team, dst, src, bytes);
     if (kind == Collective::kAlltoall) chime::alltoallmem(ctx, g, team, dst, src, bytes);
@@ -54,12 +55,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "coll_bw: symmetric memory: %s\n", chimex_last_error());
     chime_global_exit(1);
   }
-  Table table(
-      "bus bandwidth of collectives, " + std::to_string(n_pes) + " PEs", "size",
-      {"reduce (GB/s)", "reduce in place", "reducescatter", "broadcast", "fcollect", "alltoall"},
-      {"what a PE must send at least, by the time of one call; best of " +
-           std::to_string(options.repeats) + " repeats",
-       "size: bytes of a member, of float, or of each block; by one thread of a kernel"});
+  Table table("bus bandwidth of collectives, " + std::to_string(n_pes) + " PEs", "size",
+              {"reduce (GB/s)", "reduce in place", "reducescatter", "broadcast", "fcollect",
+               "alltoall", "inscan"},
+              {"what a PE must send at least, by the time of one call; best of " +
+                   std::to_string(options.repeats) + " repeats",
+               "size: bytes of a member, of float, or of each block; by one thread of a kernel"});
   const bool prints = chime_my_pe() == 0;
   sweep(table, options, prints, sizes_of(options, 4), [&](const Options& chosen, Size size) {
     struct Call {
@@ -69,7 +70,8 @@ int main(int argc, char** argv) {
     const std::array calls = {
         Call{Collective::kReduce, src},        Call{Collective::kReduce, dst},
         Call{Collective::kReducescatter, src}, Call{Collective::kBroadcast, src},
-        Call{Collective::kFcollect, src},      Call{Collective::kAlltoall, src}};
+        Call{Collective::kFcollect, src},      Call{Collective::kAlltoall, src},
+        Call{Collective::kScan, src}};
     std::array<Best, calls.size()> best;
     const int iterations = options.iterations(kIterations);
     for (int r = 0; r < chosen.repeats; ++r)

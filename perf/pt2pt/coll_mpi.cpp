@@ -15,14 +15,15 @@ namespace {
 using namespace chime::perf;
 
 constexpr std::size_t kMost = std::size_t{8} << 20;
-constexpr std::array kKinds = {Collective::kReduce, Collective::kReducescatter,
+constexpr std::array kKinds = {Collective::kReduce,    Collective::kReducescatter,
                                Collective::kBroadcast, Collective::kFcollect,
-                               Collective::kAlltoall};
+                               Collective::kAlltoall,  Collective::kScan};
 
 void call(Collective kind, float* dst, const float* src, int n) {
   if (kind == Collective::kReduce) MPI_Allreduce(src, dst, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
   if (kind == Collective::kReducescatter)
     MPI_Reduce_scatter_block(src, dst, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  if (kind == Collective::kScan) MPI_Scan(src, dst, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
   if (kind == Collective::kBroadcast) MPI_Bcast(dst, n, MPI_FLOAT, 0, MPI_COMM_WORLD);
   if (kind == Collective::kFcollect)
     MPI_Allgather(src, n, MPI_FLOAT, dst, n, MPI_FLOAT, MPI_COMM_WORLD);
@@ -56,11 +57,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   const std::size_t all = static_cast<std::size_t>(n_pes) * options.max_bytes / sizeof(float);
   std::vector<float> src(all + 1), dst(all + 1);
-  Table table("collectives of MPI, " + std::to_string(n_pes) + " processes", "size",
-              {"allreduce (us)", "reducescatter", "bcast", "allgather", "alltoall",
-               "allreduce (GB/s)", "reducescatter", "bcast", "allgather", "alltoall"},
-              {"one call, best of " + std::to_string(options.repeats) + " repeats; bus bandwidth",
-               "size: bytes of a process, of float, or of each block"});
+  Table table(
+      "collectives of MPI, " + std::to_string(n_pes) + " processes", "size",
+      {"allreduce (us)", "reducescatter", "bcast", "allgather", "alltoall", "scan (us)",
+       "allreduce (GB/s)", "reducescatter", "bcast", "allgather", "alltoall", "scan (GB/s)"},
+      {"one call, best of " + std::to_string(options.repeats) + " repeats; bus bandwidth",
+       "size: bytes of a process, of float, or of each block"});
   sweep(table, options, me == 0, sizes_of(options, 8), [&](const Options& chosen, Size size) {
     std::vector<double> row;
     for (const Collective kind : kKinds)

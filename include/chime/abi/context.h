@@ -18,7 +18,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 27;
+inline constexpr std::uint32_t kAbiVersion = 28;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0: this copy is not filled

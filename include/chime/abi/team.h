@@ -46,9 +46,9 @@ inline constexpr std::size_t kHeapReserved = 64 * 1024;
 // From how many bytes on a call takes the second of its two algorithms; the same on all members.
 // host/teams/algorithms.hpp has the table.
 struct SwitchSizes {
-  std::uint64_t fcollect = 0, alltoall = 0;     // of a member
-  std::uint64_t reduce = 0, reducescatter = 0;  // of a source
-  std::uint64_t broadcast = 0;                  // of the source
+  std::uint64_t fcollect = 0, alltoall = 0;               // of a member
+  std::uint64_t reduce = 0, reducescatter = 0, scan = 0;  // of a source
+  std::uint64_t broadcast = 0;                            // of the source
 };
 
 // Owner: the host.
@@ -72,7 +72,7 @@ struct Team {
   std::uint32_t slot_bytes = 0, words_bytes = 0;
   SwitchSizes switch_at;
 };
-static_assert(sizeof(Team) == 104);
+static_assert(sizeof(Team) == 112);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

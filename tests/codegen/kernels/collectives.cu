@@ -41,3 +41,9 @@ extern "C" CHIME_KERNEL void alltoall_block(float* dst, const float* src, size_t
 }
 // PTXAS[80] alltoall_block: registers <= 95, stack <= 184
 // PTXAS[90] alltoall_block: registers <= 100, stack <= 184
+
+extern "C" CHIME_KERNEL void inscan_block(float* dst, const float* src, size_t n) {
+  chimex_float_sum_inscan_block(CHIME_TEAM_WORLD, dst, src, n);
+}
+// PTXAS[80] inscan_block: registers <= 106, stack <= 184
+// PTXAS[90] inscan_block: registers <= 106, stack <= 184

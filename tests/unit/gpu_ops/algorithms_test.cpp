@@ -68,6 +68,9 @@ TEST(Algorithms, ATeamOfOneSendsNothing) {
   }
 }
 
+// A turn more, and three rounds a part, must save turns.
+TEST(Algorithms, ScansOfManySlotsGoByBlocks) { EXPECT_EQ(switch_sizes({}, kFour).scan, 8192u); }
+
 // An fcollect is doubled where it goes by slots.
 TEST(Algorithms, FcollectsGoBySlotsWhereTheseAreDoubled) {
   EXPECT_EQ(switch_sizes({}, {17, 320, true}).fcollect, 321u);

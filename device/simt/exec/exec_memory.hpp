@@ -117,25 +117,18 @@ T ld(const T* p) {
   simt::operation_hook(simt::Operation::kLoad, p, sizeof(T));
   simt::ThreadState* self = simt::current();
   if (self && O != Order::kRelaxed) simt::poll_tick(self);
-  if (!detail::watched()) return detail::load<O>(p);
-  simt::before_load();
+  const bool is_watched = detail::watched() != nullptr;
+  if (is_watched) simt::before_load();
   T value = detail::load<O>(p);
   simt::tsan_after_load(p);
-  simt::forward_buffered(p, &value, sizeof(T));
+  if (is_watched) simt::forward_buffered(p, &value, sizeof(T));
   return value;
 }
 
 namespace detail {
 template <Order O, Scope S, class T>
 void store_in_order(T* p, T value) {
-#if CHIME_SIMT_TSAN
-  // TSan does not know the fences of host threads: release orders what the thread fenced before.
-  constexpr Order kShown = O == Order::kRelaxed ? Order::kRelease : O;
-  if (!watched()) return store<kShown>(p, value);
-#else
-  if (!watched()) return store<O>(p, value);
-#endif
-  if (simt::store_is_buffered(p, &value, sizeof(T), releases(O), reach(S))) return;
+  if (watched() && simt::store_is_buffered(p, &value, sizeof(T), releases(O), reach(S))) return;
   simt::tsan_before_store(p);
   store<O>(p, value);
 }
@@ -247,15 +240,14 @@ void fence() {
   if (detail::watched()) {
     simt::fence(detail::releases(O), detail::acquires(O), detail::reach(S));
   } else {
+    simt::tsan_fence(detail::releases(O), detail::acquires(O));
     __atomic_thread_fence(detail::builtin_order(O));
   }
 }
 
 // Whether this thread stores what it does from here on depends on relaxed loads before: these
 // stores come after the loads, and loads need not. No machine needs an instruction for that.
-inline void stores_follow_loads() {
-  if (detail::watched()) simt::tsan_loads_decide();
-}
+inline void stores_follow_loads() { simt::tsan_loads_decide(); }
 
 // ---- Atomics --------------------------------------------------------------------------------
 
@@ -265,8 +257,7 @@ namespace detail {
 template <Order O, Scope S, class T>
 void before_atomic(const T* p) {
   simt::operation_hook(simt::Operation::kAtomic, p, sizeof(T));
-  if (!watched()) return;
-  simt::before_atomic(p, sizeof(T), releases(O), reach(S));
+  if (watched()) simt::before_atomic(p, sizeof(T), releases(O), reach(S));
   simt::tsan_before_store(p);
   simt::tsan_after_load(p);
 }

@@ -42,9 +42,25 @@ void FenceModel::thread_ended() {
 
 // ---- Calls of instrumented code -------------------------------------------------------------
 
-void tsan_before_store(const void* address) { running_thread().fences.before_store(address); }
-void tsan_after_load(const void* address) { running_thread().fences.after_load(address); }
-void tsan_loads_decide() { running_thread().fences.acquire_fence(); }
+namespace {
+struct HostThread {
+  FenceModel fences;
+  ~HostThread() { fences.thread_ended(); }
+};
+FenceModel& fences_of_caller() {
+  static thread_local HostThread host;
+  return current() != nullptr ? running_thread().fences : host.fences;
+}
+}  // namespace
+
+void tsan_before_store(const void* address) { fences_of_caller().before_store(address); }
+void tsan_after_load(const void* address) { fences_of_caller().after_load(address); }
+void tsan_loads_decide() { fences_of_caller().acquire_fence(); }
+void tsan_fence(bool releases, bool acquires) {
+  FenceModel& fences = fences_of_caller();
+  if (acquires) fences.acquire_fence();  // first: what a fence acquires, it passes on
+  if (releases) fences.release_fence();
+}
 
 }  // namespace chime::simt
 

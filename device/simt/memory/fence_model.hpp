@@ -39,8 +39,6 @@ class FenceModel {
 
 class FenceModel {
  public:
-  void release_fence() {}
-  void acquire_fence() {}
   void thread_ended() {}
 };
 

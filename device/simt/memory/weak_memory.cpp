@@ -69,8 +69,7 @@ void block_reads(const void* source, std::size_t bytes, std::size_t stride, std:
 void fence(bool releases, bool acquires, Reach reach) {
   Thread& self = next_operation();
   if (self.block->weak && releases) release_stores(self, reach);
-  if (acquires) self.fences.acquire_fence();  // first: what a fence acquires, it passes on
-  if (releases) self.fences.release_fence();
+  tsan_fence(releases, acquires);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

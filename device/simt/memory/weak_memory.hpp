@@ -1,6 +1,6 @@
 // Memory operations of threads that are watched: seeded schedules, weak mode (weak_memory.md) and
 // TSan. Inline code of device/simt/exec/exec_memory.hpp calls these; a thread of a plain run never
-// does.
+// does. Threads of the host call what TSan learns.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +45,12 @@ CHIME_SIMT_EXPORT void block_reads(const void* source, std::size_t bytes, std::s
 CHIME_SIMT_EXPORT void tsan_before_store(const void* address);
 CHIME_SIMT_EXPORT void tsan_after_load(const void* address);
 CHIME_SIMT_EXPORT void tsan_loads_decide();
+CHIME_SIMT_EXPORT void tsan_fence(bool releases, bool acquires);
 #else
 inline void tsan_before_store(const void*) {}
 inline void tsan_after_load(const void*) {}
 inline void tsan_loads_decide() {}
+inline void tsan_fence(bool /*releases*/, bool /*acquires*/) {}
 #endif
 
 }  // namespace chime::simt

@@ -128,6 +128,15 @@ CHIME_KERNEL void relayed_message(Words* words) {
   }
 }
 
+// Between threads of the host.
+template <Send send, Receive receive>
+void host_message(Words* words) {
+  words->flag = 0;
+  std::thread sender(send_message<send>, words);
+  receive_message<receive>(words);
+  sender.join();
+}
+
 // ---- Launches and the host ------------------------------------------------------------------
 
 CHIME_KERNEL void add_one(Words* words) {
@@ -201,6 +210,12 @@ const Case kCases[] = {
     {"fence_too_early", message<Send::kFenceTooEarly, Receive::kFence>, nullptr, 2},
     {"relayed_by_a_fence", relayed_message<Order::kAcqRel>, nullptr, 3},
     {"relayed_by_a_release", relayed_message<Order::kRelease>, nullptr, 3},
+    {"host_relaxed_acquire", nullptr, host_message<Send::kRelaxed, Receive::kAcquire>, 0},
+    {"host_release_relaxed", nullptr, host_message<Send::kRelease, Receive::kRelaxed>, 0},
+    {"host_fence_too_early", nullptr, host_message<Send::kFenceTooEarly, Receive::kFence>, 0},
+    {"host_fence_acquire", nullptr, host_message<Send::kFence, Receive::kAcquire>, 0},
+    {"host_fence_fence", nullptr, host_message<Send::kFence, Receive::kFence>, 0},
+    {"host_fence_atomic_fence", nullptr, host_message<Send::kFenceThenAtomic, Receive::kFence>, 0},
     {"host_and_kernels_in_turn", nullptr, host_and_kernels_in_turn, 0},
     {"host_does_not_wait", nullptr, host_does_not_wait, 0},
     {"many_rounds", many_rounds, nullptr, 12},

@@ -544,6 +544,9 @@ CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, i
 //                        more teams. The others may have made a team with it only if a PE of them
 //                        was stopped for longer than that, or members have died meanwhile
 //
+// A call waits that long for a member; for the one that decides, when all have come, twice that and
+// 4 s. Each member that dies meanwhile may add as much.
+//
 // CHIMEX_ERR_PEER_DEAD on a PE that the others take for dead. A PE that is in no team `team` gets
 // CHIMEX_ERR_INVALID at once. Jobs started by a unique id, and jobs that joined the launcher again
 // after chime_finalize, find each other by a PE; if it is dead, the call fails with

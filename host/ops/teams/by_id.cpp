@@ -121,7 +121,7 @@ class Gathering {
 };
 
 Common common_of(Runtime& runtime, std::uint64_t id, int size) {
-  const Deadline deadline = members_deadline(runtime.settings);
+  const Deadline deadline = std::chrono::steady_clock::now() + members_limit(runtime.settings);
   bootstrap::Bootstrap& bootstrap = *runtime.bootstrap;
   if (maker_of(id) != runtime.my_pe())
     return common_in(bootstrap.lookup(maker_of(id), key_of_team(id), deadline + kAskerIsLater));

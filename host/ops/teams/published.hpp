@@ -24,12 +24,10 @@ inline std::vector<std::uint64_t> words_in(const bootstrap::Bytes& value) {
   return words;
 }
 
-// Until when a member waits for the others that it asks.
-inline bootstrap::Deadline members_deadline(const Settings& settings) {
+// For how long a member waits for the others that it asks.
+inline std::chrono::nanoseconds members_limit(const Settings& settings) {
   const std::uint64_t limit_ns = settings.wait_timeout_ns;
-  const auto limit =
-      limit_ns == 0 ? std::chrono::hours(24 * 365) : std::chrono::nanoseconds(limit_ns);
-  return std::chrono::steady_clock::now() + limit;
+  return limit_ns == 0 ? std::chrono::hours(24 * 365) : std::chrono::nanoseconds(limit_ns);
 }
 // How much longer it waits for the one that asks all: that one may have begun later, and ends by
 // its own limit.

@@ -1,4 +1,4 @@
-"""A team of those members that live: host/ops/teams/shrink.cpp.
+"""A team of those members that live: host/ops/teams/living.cpp.
 
 Members publish what they say, for all to read. The living member of lowest rank decides. Every other one makes it an offer. When
 all offers are there, it proposes a team. Each member of that accepts, or has given up before: then its decision is that there is

@@ -7,12 +7,14 @@ import ctypes
 import json
 import pathlib
 import threading
+import weakref
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from . import _chime
-from .errors import LaunchError, SystemRefusedError
+from .errors import Error, LaunchError, SystemRefusedError
 
-_DRIVER = "libcuda.so.1"
+_NVIDIAS, _SOFTGPUS = "libcuda.so.1", "libsoftgpu.so"
+_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 _PER_THREAD = 2  # CU_STREAM_PER_THREAD: the default stream of Chime's launches
 _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 _MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -24,12 +26,25 @@ _NEWER_PTX = 222  # CUDA_ERROR_UNSUPPORTED_PTX_VERSION
 _CANNOT_LAUNCH = (1, 209, 701, 720)  # CUDA_ERROR_ INVALID_VALUE, NO_BINARY_FOR_GPU, LAUNCH_OUT_OF_RESOURCES, COOPERATIVE_LAUNCH_TOO_LARGE
 
 
-class Driver:
-    """The driver, on the calling thread's GPU: of one job, with the modules that it has loaded."""
+def _here() -> pathlib.Path:
+    return pathlib.Path(__file__).absolute().parent
 
-    def __init__(self, file: str = _DRIVER) -> None:
+
+def build_facts() -> Dict[str, Any]:
+    """What Chime's build has written: folders of headers, the library, the compiler for a GPU, and what the GPU is."""
+    build: Dict[str, Any] = json.loads((_here() / "kernel_paths.json").read_text())
+    return build
+
+
+class Driver:
+    """The driver, on the calling thread's GPU: of one job, with the modules that it has loaded.
+
+      file  the driver's library, else that of this Chime's GPU: the softgpu's is in the process already
+    """
+
+    def __init__(self, file: Optional[str] = None) -> None:
         try:
-            self._library = ctypes.CDLL(file)
+            self._library = ctypes.CDLL(file or (_SOFTGPUS if build_facts()["gpu"] == "softgpu" else _NVIDIAS))
         except OSError as error:
             raise SystemRefusedError(f"CUDA's driver does not load: {error}") from None
         device, self._context = ctypes.c_int(), ctypes.c_void_p()
@@ -64,9 +79,20 @@ class Driver:
         self.call("cuCtxGetCurrent", ctypes.byref(earlier))
         self.call("cuCtxSetCurrent", self._context)
         try:
-            yield
+            with self._uncaptured():
+                yield
         finally:
             self._library.cuCtxSetCurrent(earlier)
+
+    @contextlib.contextmanager
+    def _uncaptured(self) -> Iterator[None]:
+        """The calls spoil no capture of a stream into a graph, which forbids this thread to load modules and to wait."""
+        mode = ctypes.c_int(_RELAXED)
+        self.call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
+        try:
+            yield
+        finally:
+            self._library.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
 
     def architecture(self) -> str:
         """Of the PE's GPU: sm_90."""
@@ -127,9 +153,8 @@ class Driver:
 def open_softgpu() -> None:
     """Before init of a wheel's or package's job on the softgpu: libchime.so takes the one that is loaded, as in programs of chime-cc. In a build folder it
     finds its own. Raises SystemRefusedError if it does not load."""
-    here = pathlib.Path(__file__).absolute().parent
-    build = json.loads((here / "kernel_paths.json").read_text())
-    beside = (here / build["library"]).parent / "libsoftgpu.so"
+    build = build_facts()
+    beside = (_here() / build["library"]).parent / _SOFTGPUS
     if build["gpu"] == "softgpu" and beside.exists():
         try:
             ctypes.CDLL(str(beside))
@@ -138,13 +163,18 @@ def open_softgpu() -> None:
 
 
 _driver: Optional[Driver] = None
+_kernels: weakref.WeakSet[Module] = weakref.WeakSet()  # those that the program holds, also of earlier jobs
 
 
 def remember() -> None:
-    """The job has begun: its PE's GPU is that of the calling thread, which may take another one later."""
+    """The job has begun: its PE's GPU is that of the calling thread, which may take another one later. It loads the kernels that the program has, for
+    a launch may be too late: a load waits for kernels that run, and one of them may wait for the launch."""
     global _driver
-    with contextlib.suppress(SystemRefusedError):  # the softgpu's job wants none, and driver() says what is wrong
+    with contextlib.suppress(SystemRefusedError):  # driver() says what is wrong
         _driver = Driver()
+        for kernel in list(_kernels):
+            with contextlib.suppress(Error):  # its launch raises it: another GPU may be too old for it
+                kernel.load()
 
 
 def driver() -> Driver:
@@ -164,12 +194,17 @@ def forget(kernels_have_ended: bool) -> None:
 
 
 class Module:
-    """A kernel of PTX. It is loaded now, and again in each later job that launches it."""
+    """A kernel of PTX. It is loaded now, and again at the start of each later job."""
 
     def __init__(self, ptx: str, lowered: str, parameters: Sequence[str]) -> None:
         self.parameters: List[str] = list(parameters)
         self._ptx, self._lowered = ptx, lowered
-        driver().function(ptx, lowered)
+        self.load()
+        _kernels.add(self)
+
+    def load(self) -> None:
+        """Into the job, unless it is there. Raises LaunchError with the words of the driver's compiler."""
+        driver().function(self._ptx, self._lowered)
 
     def launch(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int, stream: Optional[int], is_collective: bool, arguments: Any) -> None:
         """Launches it, and waits for it without a stream; `arguments`: an array of the address of each."""

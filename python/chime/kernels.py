@@ -46,8 +46,7 @@ class _Request(ctypes.Structure):
 
 
 def _build() -> Dict[str, Any]:
-    """What Chime's build has written: folders of headers, the library, the compiler for a GPU, and what the GPU is."""
-    build: Dict[str, Any] = json.loads((_HERE / "kernel_paths.json").read_text())
+    build = cuda_module.build_facts()
     if "/" in (build["cuda"] or ""):  # of a wheel: seen from here
         build["cuda"] = str(_HERE / build["cuda"])
     return build

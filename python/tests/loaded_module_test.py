@@ -3,11 +3,15 @@ made of the same text, since NVRTC's is for NVIDIA's GPUs alone. Its driver has 
 what only NVIDIA's has see nvrtc_test.py. Needs CHIME_DEVICE=cuda."""
 
 import concurrent.futures
+import contextlib
 import ctypes
+import gc
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 from pes import OnAllPes, main
@@ -17,6 +21,7 @@ from chime import cuda_module, kernels, nvrtc
 
 DRIVER, CHIME_CC = sys.argv[1:]
 PER_THREAD = 2  # CU_STREAM_PER_THREAD
+NON_BLOCKING, GLOBAL = 1, 0  # CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_GLOBAL
 del sys.argv[1:]
 
 SHIFT = """
@@ -36,17 +41,11 @@ FAILS = "__global__ void lose(int* word) { chime_int_p(word, 1, chime_n_pes() + 
 class Emulated(cuda_module.Driver):
     loads = 0
 
-    def __init__(self, file=DRIVER):
-        super().__init__(file)
-
     def load(self, ptx):
         module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.encode())
         Emulated.loads += 1
         return module
-
-
-cuda_module.Driver = Emulated
 
 
 def compiled(source, name):
@@ -107,6 +106,19 @@ class Threads:
 
 
 THREADS = Threads()
+
+
+@contextlib.contextmanager
+def captured():
+    """Within it a stream is captured into a graph, in the mode that forbids most. What spoils the capture fails here at the end. The softgpu records nothing,
+    and launches nothing there: kernels are launched beside it."""
+    stream, graph = THREADS.asked("cuStreamCreate", ctypes.c_void_p, NON_BLOCKING), ctypes.c_void_p()
+    if (status := THREADS.library.cuStreamBeginCapture(ctypes.c_void_p(stream), GLOBAL)) != 0:
+        raise AssertionError(f"cuStreamBeginCapture: {status}")
+    yield
+    if (status := THREADS.library.cuStreamEndCapture(ctypes.c_void_p(stream), ctypes.byref(graph))) != 0:
+        raise AssertionError(f"the capture is spoilt: cuStreamEndCapture: {status}")
+    THREADS.library.cuStreamDestroy(ctypes.c_void_p(stream))
 
 
 def fetched(word):
@@ -187,11 +199,47 @@ class Modules(OnAllPes):
             pool.submit(thread_with_another).result(100)
         self.assertEqual(7, fetched(word))
 
+    def test_spoil_no_capture(self):
+        mark, word = loaded(MARK, "mark"), chime.zeros(1, np.int32)
+        with captured():
+            load_another(-1)
+            mark[1, 1](word, 4)
+        self.assertEqual(4, fetched(word))
+
     def test_want_a_driver_and_a_module(self):
         with self.refused(chime.SystemRefusedError, "cuModuleLoadData", "CUDA_ERROR"):
             Emulated(DRIVER).load("no PTX")
         with self.refused(chime.SystemRefusedError, "does not load"):
             cuda_module.Driver("libno-such-driver.so")
+
+
+def begin_without_nvidias_driver():
+    """A job on the softgpu asks nothing of a libcuda.so.1, which the machine may have too. This one counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        text, library = pathlib.Path(folder, "libcuda.cpp"), pathlib.Path(folder, "libcuda.so.1")
+        text.write_text('extern "C" { int asked; int cuCtxGetDevice(int*) { ++asked; return 3; } }')
+        subprocess.run([os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", str(text), "-o", str(library)], check=True)
+        nvidias = ctypes.CDLL(str(library))
+    ctypes.CDLL("libcuda.so.1")  # it is this one
+    with chime.init():
+        pass
+    if (asked := ctypes.c_int.in_dll(nvidias, "asked").value) != 0:
+        sys.exit(f"a job on the softgpu asks NVIDIA's driver {asked} times")
+
+
+def load_when_a_later_job_begins():
+    """So that its first launch loads nothing: it may come while kernels wait for it. One that the program has dropped is not loaded."""
+    with chime.init():
+        mark = loaded(MARK, "mark")
+        load_another(2)
+    gc.collect()
+    before = Emulated.loads
+    with chime.init():
+        word, loads = chime.zeros(1, np.int32), Emulated.loads - before
+        with captured():
+            mark[1, 1](word, 9)
+        if (loads, Emulated.loads - before) != (1, 1):
+            chime.global_exit(4)
 
 
 def run_again_on_another_gpu():
@@ -233,6 +281,9 @@ def end_with_a_failure():
 
 
 if __name__ == "__main__":
+    begin_without_nvidias_driver()
+    cuda_module.Driver = Emulated
     main()
+    load_when_a_later_job_begins()
     run_again_on_another_gpu()
     end_with_a_failure()

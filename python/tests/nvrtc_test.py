@@ -127,7 +127,7 @@ class Kernels(OnAllPes):
                              (cuda_module._MINOR, "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR"),
                              (cuda_module._MOST_SHARED, "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"),
                              (cuda_module._LOG, "CU_JIT_ERROR_LOG_BUFFER"), (cuda_module._LOG_SIZE, "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES"),
-                             (cuda_module._NEWER_PTX, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
+                             (cuda_module._NEWER_PTX, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"), (cuda_module._RELAXED, "CU_STREAM_CAPTURE_MODE_RELAXED"),
                              *zip(cuda_module._CANNOT_LAUNCH, ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
                                                                "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"))):
             self.assertRegex(text, rf"\b{name} *= *{number}\b")

@@ -20,19 +20,6 @@ thread_local std::string last_error;
 thread_local int last_status = CHIMEX_OK;
 thread_local bool prints_errors = true;
 
-OnError behaviour() {
-  if (PeSlot* slot = slot_or_copy()) return slot->on_error;
-  // Before chime_init, or when it failed: the variable alone may still say it.
-  try {
-    return read_settings([](std::string_view name) {
-             return name == "CHIME_ON_ERROR" ? process_environment(name) : std::nullopt;
-           })
-        .on_error;
-  } catch (...) {
-    return OnError::kExit;
-  }
-}
-
 void print_last_error() {
   if (prints_errors) log_line(LogLevel::kError, pe_for_messages(), last_error);
 }
@@ -62,6 +49,19 @@ int report(const char* function, const Error& error) {
 
 }  // namespace
 
+OnError behaviour() noexcept {
+  if (PeSlot* slot = slot_or_copy()) return slot->on_error;
+  // Before chime_init, or when it failed: the variable alone may still say it.
+  try {
+    return read_settings([](std::string_view name) {
+             return name == "CHIME_ON_ERROR" ? process_environment(name) : std::nullopt;
+           })
+        .on_error;
+  } catch (...) {
+    return OnError::kExit;
+  }
+}
+
 int report_current_exception(const char* function) noexcept {
   try {
     throw;
@@ -77,8 +77,12 @@ int report_current_exception(const char* function) noexcept {
 }
 
 void handle_current_exception(const char* function) noexcept {
+  handle_current_exception(function, behaviour());
+}
+
+void handle_current_exception(const char* function, OnError behaviour) noexcept {
   const int code = report_current_exception(function);
-  switch (behaviour()) {
+  switch (behaviour) {
     case OnError::kReturn:
       return;
     case OnError::kTrap:

@@ -23,8 +23,12 @@ constexpr const char* name_of(Operation operation) { return operation_name(opera
 // chime_host_print_errors(0) holds, and returns its code.
 int report_current_exception(const char* function) noexcept;
 
-// report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
+// What an error does: as the calling thread's PE was initialised, else as CHIME_ON_ERROR says.
+OnError behaviour() noexcept;
+
+// report_current_exception, then the behaviour: end the job, trap, or return.
 void handle_current_exception(const char* function) noexcept;
+void handle_current_exception(const char* function, OnError behaviour) noexcept;
 
 // The object behind a pointer argument; throws Error{INVALID} that names the argument if it is
 // null.

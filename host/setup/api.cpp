@@ -116,11 +116,13 @@ void chime_query_thread(int* provided) {
 
 // An error may come back when the PE has left, and its settings with it: they are asked before.
 void chime_finalize(void) {
-  const PeSlot* const slot = current_slot();
-  if (slot && slot->on_error == chime::OnError::kReturn)
-    status_of("chime_finalize", finalize_current);
-  else
-    guarded("chime_finalize", finalize_current);
+  const chime::OnError on_error = behaviour();
+  const chime::simt::HostCall call("chime_finalize", current_slot());
+  try {
+    finalize_current();
+  } catch (...) {
+    handle_current_exception("chime_finalize", on_error);
+  }
 }
 
 void chime_global_exit(int status) {

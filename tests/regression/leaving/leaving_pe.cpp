@@ -56,15 +56,32 @@ void leaves_with_an_error_pending() {
   leave_with_an_error_pending();
 }
 
-// Failed calls return because the program, not the environment, says so.
-void leaves_by_its_settings_with_an_error_pending() {
-  const chimex_setting_t returns{"CHIME_ON_ERROR", "return"};
+// What failed calls do is said by the program, not by the environment.
+void init_with_behaviour(const char* on_error, unsigned flags) {
+  const chimex_setting_t setting{"CHIME_ON_ERROR", on_error};
   chimex_config_t config = CHIMEX_CONFIG_INITIALIZER;
   config.count = 1;
-  config.settings = &returns;
-  if (chimex_init_config(CHIMEX_INIT_WITH_LAUNCHER, nullptr, &config) != CHIMEX_OK) std::exit(1);
+  config.settings = &setting;
+  if (chimex_init_config(flags, nullptr, &config) != CHIMEX_OK) std::exit(3);
+}
+
+void leaves_by_its_settings_with_an_error_pending() {
+  init_with_behaviour("return", CHIMEX_INIT_WITH_LAUNCHER);
   leave_with_an_error_pending();
 }
+
+// PE 1 does not come; it ends with the job.
+void leaves_without_another(const char* on_error) {
+  init_with_behaviour(on_error, CHIMEX_INIT_WITH_LAUNCHER | CHIMEX_INIT_DEFER_DEVICE);
+  if (chime_my_pe() == 1) {
+    for (;;) pause();
+  }
+  chime_finalize();
+  say(std::string("left: ") + chimex_last_error());
+  exit(5);
+}
+void leaves_without_another_and_returns() { leaves_without_another("return"); }
+void leaves_without_another_and_exits() { leaves_without_another("exit"); }
 
 void exits_with_an_error_pending() {
   chime_init();
@@ -209,6 +226,8 @@ const std::map<std::string, void (*)()> kActs = {
     {"exits_with_an_error_pending", exits_with_an_error_pending},
     {"leaves_by_its_settings_with_an_error_pending", leaves_by_its_settings_with_an_error_pending},
     {"leaves_with_an_error_pending", leaves_with_an_error_pending},
+    {"leaves_without_another_and_returns", leaves_without_another_and_returns},
+    {"leaves_without_another_and_exits", leaves_without_another_and_exits},
     {"leaves_while_a_kernel_waits", leaves_while_a_kernel_waits},
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},
     {"leaves_while_a_kernel_ends", leaves_while_a_kernel_ends},

@@ -44,6 +44,18 @@ class Leaving(unittest.TestCase):
         self.assertRegex(out, r"PE -1 says left: chime_finalize: chime_p in thread 0 of block 0 of a kernel: there is no PE 99")
         self.assertEqual(out.count("says left: \n"), 1, out)
 
+    def test_an_error_of_the_last_meeting_returns_to_a_program_whose_settings_say_so(self):
+        code, out = job(2, "leaves_without_another_and_returns", CHIME_INIT_TIMEOUT="1", CHIME_ON_ERROR="exit")
+        self.assertEqual(code, 5, out)
+        self.assertRegex(out, r"PE -1 says left: chime_finalize: .*waited 1 s for all PEs")
+
+    def test_an_error_of_the_last_meeting_ends_a_program_whose_settings_say_so(self):
+        # The settings had gone with the PE, and chime_finalize returned, as the environment said.
+        code, out = job(2, "leaves_without_another_and_exits", CHIME_INIT_TIMEOUT="1", CHIME_ON_ERROR="return")
+        self.assertEqual(code, 1, out)
+        self.assertRegex(out, r"PE -?[01]: chime_finalize: .*waited 1 s for all PEs")
+        self.assertNotIn("says left", out)
+
     def test_a_pending_error_is_reported_when_the_program_just_exits(self):
         # The program ended with 0, and no error was printed.
         code, out = run(PE, "exits_with_an_error_pending")

@@ -20,6 +20,7 @@
 #include "softgpu/cache_files.hpp"
 #include "softgpu/fingerprint.hpp"
 #include "softgpu/first_compilation.hpp"
+#include "softgpu/header_folders.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu {
@@ -37,37 +38,6 @@ std::string variable_or(const char* name, const std::string& otherwise) {
 std::string library_of(const void* function) {
   Dl_info info;
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
-}
-
-// ---- Where headers are -----------------------------------------------------------------------
-
-constexpr char kVocabularyHeader[] = "softgpu/vocabulary/vocabulary.hpp";
-
-bool have_headers(const std::vector<std::string>& folders) {
-  return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
-    return is_readable(folder + '/' + kVocabularyHeader);
-  });
-}
-
-std::vector<std::string> split(std::string_view list, char between) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(between), list.size());
-    if (end > 0) parts.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return parts;
-}
-
-// The headers that were installed with the library, else those that it was built with.
-std::vector<std::string> find_folders() {
-  const fs::path own = library_of(reinterpret_cast<const void*>(&cache_folder));
-  const std::vector<std::string> installed{(own.parent_path() / "../include").string()};
-  if (have_headers(installed)) return installed;
-  const std::vector<std::string> built = split(SOFTGPU_INCLUDES, ':');
-  if (have_headers(built)) return built;
-  throw PtxError(
-      0, "softgpu's headers are neither in " + installed.front() + " nor in " + SOFTGPU_INCLUDES);
 }
 
 // ---- The compiler ----------------------------------------------------------------------------
@@ -183,7 +153,10 @@ constexpr char kPrecompiled[] = ".gch";  // beside its header: its name with thi
 
 class Cache {
  public:
-  Cache() : folder_(cache_folder()), folders_(find_folders()) {
+  Cache()
+      : folder_(cache_folder()),
+        folders_(header_folders(library_of(reinterpret_cast<const void*>(&cache_folder)),
+                                SOFTGPU_INSTALLED_INCLUDES, SOFTGPU_INCLUDES)) {
     for (bool watched : {false, true}) {
       command_[watched] = compiler_command(folders_, watched);
       std::string all = fingerprint_of_headers(folders_, kVocabularyHeader);

@@ -17,9 +17,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "softgpu/cache_files.hpp"
 #include "softgpu/code_cache.hpp"
+#include "softgpu/header_folders.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu::tests {
@@ -256,6 +258,53 @@ TEST(CacheBound, CountsVocabulariesAndRemovesWhatWasUsedFirst) {
   EXPECT_TRUE(is_there("lock.1"));
   EXPECT_TRUE(is_there("other/file"));
   fs::remove_all(folder);
+}
+
+// A prefix with this folder of libraries, and one with headers if they are named.
+std::string library_in_prefix(const std::string& name, const std::string& libraries,
+                              const std::string& headers) {
+  const fs::path prefix = fs::path(scratch) / "prefixes" / name;
+  fs::remove_all(prefix);
+  fs::create_directories(prefix / libraries);
+  if (!headers.empty()) {
+    const fs::path header = prefix / headers / kVocabularyHeader;
+    fs::create_directories(header.parent_path());
+    std::ofstream(header) << "\n";
+  }
+  return (prefix / libraries / "libsoftgpu.so").string();
+}
+
+bool are_those_of(const std::vector<std::string>& folders, const std::string& name) {
+  return folders.size() == 1 &&
+         fs::canonical(folders.front()) == fs::path(scratch) / "prefixes" / name / "include";
+}
+
+// Seen: a prefix whose libraries lie in a folder of their architecture, as Debian's, had the
+// headers, and the library took those that it was built with.
+TEST(HeaderFolders, AreThoseInstalledWithTheLibraryWhereverItsFolderLies) {
+  const std::string layouts = "../../include:../include", built = "/no/such/build";
+  EXPECT_TRUE(
+      are_those_of(header_folders(library_in_prefix("debian", "lib/aarch64-linux-gnu", "include"),
+                                  layouts, built),
+                   "debian"));
+  EXPECT_TRUE(are_those_of(
+      header_folders(library_in_prefix("wheel", "lib", "include"), layouts, built), "wheel"));
+}
+
+TEST(HeaderFolders, AreThoseOfTheBuildIfNoneAreInstalled) {
+  const std::string library = library_in_prefix("bare", "lib", "");
+  const std::string built =
+      fs::path(library_in_prefix("built", "include", "include")).parent_path().string();
+  EXPECT_EQ(header_folders(library, "../include", "/no/such/folder:" + built),
+            (std::vector<std::string>{"/no/such/folder", built}));
+  try {
+    header_folders(library, "../../include:../include", "/no/such/build");
+    ADD_FAILURE() << "headers are found that are not there";
+  } catch (const PtxError& error) {
+    const std::string said = error.what();
+    for (const char* folder : {"bare/lib/../../include", "bare/lib/../include", "/no/such/build"})
+      EXPECT_NE(said.find(folder), std::string::npos) << said;
+  }
 }
 
 TEST(CacheFolder, OneThatCannotBeWrittenIsSaid) {

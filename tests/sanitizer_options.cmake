@@ -1,5 +1,5 @@
 # What ctest, which reads this before the tests, gives them as sanitizers' options. It stands here and in no script, so that
-# ctest of the whole build folder gives the same by itself. Options that are set replace them.
+# ctest gives the same by itself, in the whole build folder or in one below it. Options that are set replace them.
 if(NOT DEFINED ENV{UBSAN_OPTIONS})
   set(ENV{UBSAN_OPTIONS} print_stacktrace=1)
 endif()

@@ -7,13 +7,13 @@ install(CODE "if(NOT EXISTS \"$<TARGET_FILE:chime_python>\")
 endif()" ${package_component})
 install(DIRECTORY chime/ DESTINATION ${package_folder} ${package_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
   PATTERN __pycache__ EXCLUDE)
-install(TARGETS chime_python LIBRARY DESTINATION ${package_folder} ${package_component})
 
 foreach(kind LIB INCLUDE BIN)
   file(RELATIVE_PATH ${kind}_from_package ${CMAKE_INSTALL_PREFIX}/${package_folder} ${CMAKE_INSTALL_FULL_${kind}DIR})
   string(REGEX REPLACE "/$" "" ${kind}_from_package "${${kind}_from_package}")
 endforeach()
-set_property(TARGET chime_python APPEND PROPERTY INSTALL_RPATH "$ORIGIN/${LIB_from_package}")
+chime_add_extension(chime_python chime ${LIB_from_package})  # that of the build folder's package, too
+install(TARGETS chime_python LIBRARY DESTINATION ${package_folder} ${package_component})
 set(cuda null)
 if(CHIME_CUDA)
   set(cuda "\"nvcc\"")

@@ -3,7 +3,8 @@
 set(python_component COMPONENT python EXCLUDE_FROM_ALL)
 install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
   PATTERN __pycache__ EXCLUDE)
-install(TARGETS chime_python LIBRARY DESTINATION chime ${python_component})
+chime_add_extension(chime_python_of_wheel wheel_files lib)
+install(TARGETS chime_python_of_wheel LIBRARY DESTINATION chime ${python_component})
 
 # A wheel holds no links: of the library's names it has the one that programs load.
 set(loaded_name lib/libchime.so.${CHIME_SOVERSION})
@@ -50,7 +51,7 @@ if(CHIME_SOFTGPU)
   install(PROGRAMS chime-cc DESTINATION ${python_programs} ${python_component})
 endif()
 
-add_custom_target(python_wheel_files DEPENDS chime_python ${softgpu_of_wheel} ${python_tools})
+add_custom_target(python_wheel_files DEPENDS chime_python_of_wheel ${softgpu_of_wheel} ${python_tools})
 
 # The same wheel without scikit-build-core, which Debian 12 lacks: <build>/python/wheel/*.whl.
 add_custom_target(python_wheel COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pack_wheel.py ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/wheel

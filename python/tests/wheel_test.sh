@@ -66,12 +66,13 @@ no_softgpu() {
 }
 case $has_softgpu in ON) softgpu ;; OFF) no_softgpu ;; esac
 
-# Everything of Chime's that the process has loaded, and every folder that a file of the wheel names for its libraries.
+# Everything of Chime's that the process has loaded, and every folder that a file of the wheel names for its libraries: none lies outside of the
+# environment, and the package's files name the package's alone.
 [ $has_softgpu = OFF ] || export CHIME_DEVICE=cuda
-python - "$scratch/moved" "$build" "$source" <<'END'
-import pathlib, subprocess, sys
+python - "$scratch/moved" <<'END'
+import os, pathlib, subprocess, sys
 import chime
-home, *others = sys.argv[1:]
+home = sys.argv[1]
 chime.init()
 names = {line.split()[-1] for line in open("/proc/self/maps")}
 loaded = {name for name in names if pathlib.Path(name).name.startswith(("_chime", "libchime", "libsoftgpu"))}
@@ -80,11 +81,21 @@ assert any("libsoftgpu.so" in name for name in loaded) == (chime.device() == "cu
 outside = [name for name in loaded if not name.startswith(home)]
 assert not outside, f"loaded from outside the environment: {outside}"
 package = pathlib.Path(chime.__file__).parent
-binaries = [*package.rglob("*.so*"), *(pathlib.Path(home, "bin", tool) for tool in ("chime-run", "chime-info", "chime-doctor"))]
-for file in binaries:
+
+def folders_of(file):
     dynamic = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
-    for line in dynamic.splitlines():
-        assert "PATH)" not in line or not any(other in line for other in others), f"{file}: {line}"
+    paths = [line.partition("[")[2].rstrip("]") for line in dynamic.splitlines() if "PATH)" in line]
+    return [pathlib.Path(os.path.normpath(one.replace("$ORIGIN", str(file.parent)))) for path in paths for one in path.split(":")]
+
+def expect_within(folder, file):
+    assert all(one.is_relative_to(folder) for one in folders_of(file)), f"{file} looks for libraries in {folders_of(file)}"
+
+for file in package.rglob("*.so*"):
+    expect_within(package, file)
+for tool in ("chime-run", "chime-info", "chime-doctor"):
+    expect_within(home, pathlib.Path(home, "bin", tool))
+extension, = package.glob("_chime*.so")
+assert folders_of(extension) == [package / "lib"], folders_of(extension)
 chime.finalize()
 END
 echo "the wheel of $version runs: $(ls dist)"

@@ -12,6 +12,7 @@ consumer=$(cd "$(dirname "$0")" && pwd)/consumer
 for tool in cpack dpkg-deb dpkg-shlibdeps; do
   command -v $tool >/dev/null || { echo "skipped: $tool is not installed (Debian: cmake, dpkg-dev)"; exit 77; }
 done
+[ "${XDG_CACHE_HOME-}" ] || { echo "set XDG_CACHE_HOME: kernels that this test compiles do not belong to the cache of who runs it"; exit 1; }
 rm -rf "$scratch" && mkdir -p "$scratch/root" "$scratch/out"
 cd "$build"
 

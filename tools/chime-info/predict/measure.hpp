@@ -8,7 +8,7 @@
 
 namespace chime::predict {
 
-// One size over one path. Times are the smallest of many short loops, in microseconds.
+// One size over one path. Times bound the quickest tenth of many short loops, in microseconds.
 struct Sample {
   std::size_t bytes = 0;
   double put_us = 0;          // a kernel's put and quiet

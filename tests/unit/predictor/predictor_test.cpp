@@ -1,6 +1,7 @@
 // The predictor's model, calibration, devices, sizes and reports, by figures worked out by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "tools/chime-info/predict/calibrate.hpp"
@@ -110,6 +111,43 @@ TEST(Calibration, OfALinkMeetsItsThreeSizesAndHalvesTheRateWithinTheWindow) {
   const double behind = time_us(path, 96 * kKibi) - time_us(path, 64 * kKibi);
   EXPECT_NEAR(in_window, 2 * behind, 1e-6);
   EXPECT_NEAR(processor_share(path, 4 * kMebi), 0.5, 0.01);
+}
+
+TEST(Path, OfMessagesShortTransfersTakeLonger) {
+  const TransferPath path{
+      .name = "p", .fixed_us = 7, .short_us = 2, .short_bytes = 128, .stages = {link(10)}};
+  EXPECT_DOUBLE_EQ(time_us(path, 128), 7 + 2 + 12.8);
+  EXPECT_DOUBLE_EQ(time_us(path, 129), 7 + 12.9);
+}
+
+TEST(Calibration, OfTheProxyCountsThatShortPutsAreMessages) {
+  const auto put = [](double n) { return 40 + n / 5000; };
+  for (const TransferPath& path :
+       {direct_path(samples_of("proxy", put, put, copy_at_50), Caches{}),
+        staged_path(samples_of("proxy", put, put, copy_at_50), Caches{})})
+    EXPECT_NEAR(time_us(path, 128) - time_us(path, 129), 0.25 * 40, 0.1) << path.name;
+  const TransferPath nic = direct_path(samples_of("nic", put, put, copy_at_50), Caches{});
+  EXPECT_LT(time_us(nic, 128), time_us(nic, 129));
+}
+
+// 1 and 4 MiB take 212 and 3312 us: 2 MiB take as many times more than the one as fewer than the
+// other.
+TEST(Calibration, OfAStagedPathGrowsByPowersBeyondTheCaches) {
+  const auto none = [](double n) { return n * 1e-6; };
+  const auto staged = [](double n) {
+    return n > kMebi ? 3312 + 2 * n * 1e-6 : 12 + n * 200 / kMebi + 2 * n * 1e-6;
+  };
+  const TransferPath path = staged_path(samples_of("proxy", staged, staged, none), Caches{});
+  const double copies = 2 * none(2.0 * kMebi);
+  EXPECT_NEAR(time_us(path, 2 * kMebi) - copies, std::sqrt(212.0 * 3312.0), 1e-6);
+}
+
+// All of it holds one buffer of half its size and another by chance alone.
+TEST(Calibration, OfACopyTrustsHalfOfTheSecondCache) {
+  const auto copy = [](double n) { return n / (n <= 262144 ? 50e3 : 25e3); };
+  const Stage stage = copy_stage(samples_of("p2p", copy, copy, copy).samples, Caches{});
+  EXPECT_NEAR(stage_us(stage, 256 * kKibi), copy(262144), 1e-6);
+  EXPECT_NEAR(stage_us(stage, 512 * kKibi), copy(524288), 1e-6);
 }
 
 TEST(Calibration, OfAMappedPathKeepsTheRatioOfTheCaches) {

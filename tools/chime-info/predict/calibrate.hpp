@@ -10,7 +10,8 @@
 
 namespace chime::predict {
 
-// Small: a call's own cost. Middle: within the caches and windows on the way. Large: beyond them.
+// Small: a call's own cost, of a put that is no message. Middle: within the caches and windows on
+// the way. Large: beyond them.
 struct ThreeSizes {
   std::size_t small, middle, large;
 };

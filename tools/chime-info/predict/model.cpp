@@ -42,7 +42,8 @@ double stages_us(const TransferPath& path, double bytes) {
 // The time by stages one after another.
 double in_turn_us(const TransferPath& path, double bytes) {
   const double moving = stages_us(path, bytes);
-  return path.fixed_us + moving - std::min(moving, path.overlap_us);
+  const double more = bytes <= path.short_bytes ? path.short_us : 0;
+  return path.fixed_us + more + moving - std::min(moving, path.overlap_us);
 }
 
 // The first chunk passes every stage; then the slowest stage sets the pace.

@@ -51,8 +51,10 @@ double stage_us(const Stage& stage, double bytes);
 
 struct TransferPath {
   std::string name;
-  double fixed_us = 0;    // post, doorbell, wire, notice
-  double overlap_us = 0;  // of it: in which bytes move already, for a core works out of order
+  double fixed_us = 0;     // post, doorbell, wire, notice
+  double overlap_us = 0;   // of it: in which bytes move already, for a core works out of order
+  double short_us = 0;     // beside it, of short transfers, which go as messages
+  double short_bytes = 0;  // up to this size
   std::vector<Stage> stages = {};
   double chunk_bytes = 0;  // of the pipeline; 0: stages follow one another
   double host_us = 0;      // of fixed_us, in which a host thread is busy

@@ -48,6 +48,7 @@ expect() {
 }
 
 ! on_machine sh -c 'command -v python3 || command -v g++ || ls -d /usr/include/chime' || fail "the machine is not clean"
+expect "" apt-get update
 expect "Setting up chime-tools" sh -c 'apt-get install -y --no-install-recommends /packages/*.deb'
 expect "" apt-get check
 [ -z "$(on_machine dpkg --audit)" ] || fail "dpkg finds: $(on_machine dpkg --audit)"

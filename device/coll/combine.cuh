@@ -262,6 +262,15 @@ CHIME_DEVICE constexpr unsigned number_of_combine(int op, int element, std::size
          static_cast<unsigned>(bytes);
 }
 
+// Whether a value that was combined of some may be stored as an element, and combined with others
+// later: sums and products of 16-bit floating point are rounded only once.
+CHIME_DEVICE constexpr bool keeps_partial_values(unsigned number) {
+  const int op = static_cast<int>(number >> 16), element = static_cast<int>(number >> 8 & 0xff);
+  const bool is_rounded = op == CHIME_REDUCE_SUM || op == CHIME_REDUCE_PROD;
+  const bool is_floating = element == CHIME_ELEMENT_FLOAT || element == CHIME_ELEMENT_BFLOAT16;
+  return !(is_rounded && is_floating && (number & 0xff) == 2);
+}
+
 // Elements of a type by an operation.
 template <class Op, class T>
 struct CombineBy {

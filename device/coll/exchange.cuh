@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "chime/abi/context.h"
 #include "chime/device/coll/doubling.cuh"
@@ -184,6 +185,25 @@ CHIME_DEVICE_OUT_OF_LINE bool take_doubling_turn(const Context& ctx, Group g, Me
 }
 CHIME_DEVICE Arrived arrived_by_doubling(const Context& ctx, Meeting meeting, std::size_t bytes) {
   return {slot_of(ctx, meeting, 0), doubling_stride(bytes)};
+}
+
+// A turn in which each member's word `call` of its area comes to all, with an arrival behind what
+// the program has stored there before. The turn ends as a plain one, Round::kTurn.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool tell_all(const Context& ctx, Group g, Meeting meeting) {
+  const std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
+  if (is_doubled(ctx, meeting, sizeof(mine)))
+    return take_doubling_turn(ctx, g, meeting, &mine, sizeof(mine));
+  return take_turn(ctx, g, meeting, Round::kTurn, whole(&mine, sizeof(mine)), sizeof(mine));
+}
+CHIME_DEVICE std::uint64_t told_by(const Context& ctx, Meeting meeting, unsigned rank) {
+  constexpr std::size_t kBytes = sizeof(std::uint64_t);
+  const Arrived all = is_doubled(ctx, meeting, kBytes)
+                          ? arrived_by_doubling(ctx, meeting, kBytes)
+                          : arrived(ctx, meeting, Round::kTurn, kBytes);
+  std::uint64_t word = 0;
+  memcpy(&word, all.of(rank), kBytes);
+  return word;
 }
 
 // By all members of the group, which have read what came: then slots may be written again. Words of

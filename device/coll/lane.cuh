@@ -25,6 +25,13 @@ CHIME_DEVICE std::uint64_t* arrival_of(const Context& ctx, std::int32_t handle, 
   return reinterpret_cast<std::uint64_t*>(lane) + rank;
 }
 
+// Members of each node, as all members have agreed; 0: calls do not go by node. REQUIRES: they have
+// (nodes.cuh).
+CHIME_DEVICE unsigned node_members_of(const Context& ctx, Meeting meeting) {
+  const std::uint64_t none = team_of(ctx, meeting.handle).first_epoch + 1;
+  return static_cast<unsigned>(meeting.area(ctx).nodes - none);
+}
+
 // The half of the scratch that this turn uses: a slot for each member, of which only this PE uses
 // its own (but in a turn by doubling, whose messages lie densely over all slots), then words of
 // each, then room for what words of each bring, which this PE alone writes.

@@ -139,7 +139,7 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_exchange(const Context& ctx, std::int32_t h
 }
 
 // In place of a number of words.
-inline constexpr unsigned kByDoubling = ~0u;
+inline constexpr unsigned kByDoubling = ~0u, kByNode = ~0u - 1;
 
 CHIME_DEVICE Wait wait_for_message(const Context& ctx, Meeting meeting, unsigned rank) {
   return {.operation = meeting.operation(),
@@ -170,23 +170,42 @@ CHIME_DEVICE_OUT_OF_LINE unsigned last_awaited(const Context& ctx, Meeting meeti
   return rank;
 }
 
+// By nodes, a member of this PE's node may not have sent because it waits in the round before for
+// one of another node.
+CHIME_DEVICE_OUT_OF_LINE unsigned awaited_on_node(const Context& ctx, Meeting meeting,
+                                                  unsigned rank) {
+  const unsigned each = node_members_of(ctx, meeting);
+  std::byte* const heap = heap_of_member(ctx, meeting, rank);
+  if (heap == nullptr) return rank;
+  for (unsigned other = rank % each; other < size_of(ctx, meeting); other += each) {
+    const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, other);
+    if (other == rank) continue;
+    if (order::observe(at_peer(ctx, heap, arrival)) + 1 < meeting.area(ctx).round) return other;
+  }
+  return rank;
+}
+
 CHIME_DEVICE_OUT_OF_LINE void fail_to_hear(const Context& ctx, Meeting meeting, unsigned rank,
                                            unsigned words, WaitResult result) {
-  if (words == kByDoubling && result.status == CHIMEX_ERR_TIMEOUT && result.pe >= 0)
-    result.pe = pe_of(team_of(ctx, meeting.handle), last_awaited(ctx, meeting, rank));
+  if (words >= kByNode && result.status == CHIMEX_ERR_TIMEOUT && result.pe >= 0) {
+    const unsigned last = words == kByDoubling ? last_awaited(ctx, meeting, rank)
+                                               : awaited_on_node(ctx, meeting, rank);
+    result.pe = pe_of(team_of(ctx, meeting.handle), last);
+  }
   end_by_wait(ctx, meeting, wait_for_message(ctx, meeting, rank), result,
               order::observe(arrival_of(ctx, meeting.handle, rank)));
 }
 
 // By the leader: until member `rank` has sent in this round, as `words` words (0: as none) or with
-// an arrival. The sender alone decides which. kByDoubling: with an arrival, by doubling.
+// an arrival. The sender alone decides which. kByDoubling, kByNode: with an arrival, which may be
+// late because of a third member.
 CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting, unsigned rank,
                                             unsigned words) {
   const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, rank);
   const std::uint64_t* const first = words_of(ctx, meeting, rank);
   const std::uint64_t round = meeting.area(ctx).round;
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
-  const bool is_number_of_words = words != 0 && words != kByDoubling;
+  const bool is_number_of_words = words != 0 && words < kByNode;
   unsigned seen = 0;
   const exec::Traced traced =
       trace(ctx, Thread{}, {meeting.operation(), pe_of(team_of(ctx, meeting.handle), rank)});

@@ -8,6 +8,7 @@
 
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/nodes.cuh"
 #include "chime/device/copy.cuh"
 
 namespace chime {
@@ -144,6 +145,15 @@ CHIME_DEVICE_OUT_OF_LINE bool gather_by_doubling(const Context& ctx, Group g, Me
   return true;
 }
 
+// The same by nodes.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool gather_by_nodes(const Context& ctx, Group g, Meeting meeting,
+                                              void* dst, const void* src, std::size_t bytes) {
+  std::byte* const blocks = static_cast<std::byte*>(dst);
+  copy_own(g, blocks + rank_of(ctx, meeting) * bytes, src, bytes);
+  return spread_by_nodes(ctx, g, meeting, {blocks, bytes, false}, false);
+}
+
 }  // namespace detail
 
 // `bytes` of `src` on member `root` go to `dst` on all members, the root too. Returns a
@@ -170,6 +180,11 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       ctx, g,
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
+        if (bytes >= detail::team_of(ctx, team).switch_at.fcollect_by_nodes) {
+          if (!detail::know_nodes(ctx, g, meeting)) return false;
+          if (detail::node_members_of(ctx, meeting) != 0)
+            return detail::gather_by_nodes(ctx, g, meeting, dst, src, bytes);
+        }
         const bool is_few = bytes < detail::team_of(ctx, team).switch_at.fcollect;
         if (is_few && detail::is_doubled(ctx, meeting, bytes))
           return detail::gather_by_doubling(ctx, g, meeting, dst, src, bytes);

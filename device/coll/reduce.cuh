@@ -5,7 +5,8 @@
 // itself. More is cut into blocks of a slot's length for each member: the member of a block's
 // number combines it, and puts the result to all. A rest that fits a slot goes to all again.
 // Long sources take other paths where they can: each member reads its block of all sources,
-// where they are or where the blocks were sent (sources.cuh).
+// where they are or where the blocks were sent (sources.cuh). By nodes it reads a part of those of
+// its node, and then a block of what members of other nodes made of theirs.
 #ifndef CHIME_DEVICE_COLL_REDUCE_CUH_
 #define CHIME_DEVICE_COLL_REDUCE_CUH_
 
@@ -13,6 +14,7 @@
 
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/nodes.cuh"
 #include "chime/device/coll/reduction.cuh"
 #include "chime/device/coll/sources.cuh"
 
@@ -113,6 +115,108 @@ CHIME_DEVICE bool reduce_in_place(const Context& ctx, Group g, Meeting meeting, 
   return goes_on && spread_block(ctx, g, meeting, all.dst, n);
 }
 
+// ---- By nodes -----------------------------------------------------------------------------------
+
+// Where blocks of member `rank`'s part come to its destination: into another part, densely in the
+// order of nodes.
+CHIME_DEVICE std::byte* staged_by_nodes(const Context& ctx, Meeting meeting, NodeBlocks blocks,
+                                        unsigned rank) {
+  const bool is_first = rank % node_members_of(ctx, meeting) == 0;
+  return blocks.dst + (is_first ? NodeBlocks::part(ctx, meeting, blocks.n) : 0);
+}
+
+// Whether a reduction goes by nodes, of operations with this number on n bytes; the same on all
+// members. What members of a node make of their elements must be a value of the tree of all, and
+// keep all its bits; and there must be room for the blocks of other nodes.
+CHIME_DEVICE bool is_reduced_by_nodes(const Context& ctx, Meeting meeting, unsigned number,
+                                      std::size_t n) {
+  if (n < team_of(ctx, meeting.handle).switch_at.reduce_by_nodes) return false;
+  const unsigned each = node_members_of(ctx, meeting), members = size_of(ctx, meeting);
+  if (each == 0 || (each & (each - 1)) != 0 || members > 1u << kLevels) return false;
+  const std::size_t part = NodeBlocks::part(ctx, meeting, n);
+  const std::size_t staged = (members / each - 1) * NodeBlocks::each(ctx, meeting, n);
+  const bool has_room = staged <= part && part + staged <= n;
+  return keeps_partial_values(number) && has_room;
+}
+
+// A round in which this PE's results of its node go to the members of its place, each a block.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool stage_by_nodes(const Context& ctx, Group g, Meeting meeting,
+                                             NodeBlocks blocks) {
+  next_round(ctx, g, meeting);
+  bool failed = false;
+  unsigned rank = 0;
+  for (unsigned i = 0; (rank = peer_at(ctx, meeting, Peers::kElsewhere, i)) != kNoPeer; ++i) {
+    const unsigned each = node_members_of(ctx, meeting), me = rank_of(ctx, meeting);
+    Message message = block_of(ctx, meeting, blocks, rank);
+    message.dst =
+        staged_by_nodes(ctx, meeting, blocks, rank) +
+        Shares::dense_place(me / each, rank / each) * NodeBlocks::each(ctx, meeting, blocks.n);
+    failed = !send_data(ctx, g, meeting, Round::kPlain, message) || failed;
+  }
+  send_arrivals_elsewhere(ctx, g, meeting);
+  for (unsigned i = 0; g.is_leader() && !failed; ++i) {
+    if ((rank = peer_at(ctx, meeting, Peers::kElsewhere, i)) == kNoPeer) break;
+    failed = !await_message(ctx, meeting, rank, 0);
+  }
+  return !g.any(failed);
+}
+
+// A round, in place: the members of this node have read this PE's source, so those of its place may
+// send blocks to it, and the other way round.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE bool free_sources(const Context& ctx, Group g, Meeting meeting) {
+  next_round(ctx, g, meeting);
+  return hear_from(ctx, g, meeting, Peers::kHere) && hear_from(ctx, g, meeting, Peers::kElsewhere);
+}
+
+// This PE's part of the node's sources. Out of line, as the next: each has few registers.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE void combine_node(const Context& ctx, Group g, Meeting meeting,
+                                           Combine combine, Reduction all) {
+  const std::size_t n = all.n * combine.bytes(), part = NodeBlocks::part(ctx, meeting, n);
+  const unsigned each = node_members_of(ctx, meeting), me = rank_of(ctx, meeting);
+  const std::size_t begin = me % each * part, rest = begin < n ? n - begin : 0;
+  combine(g, all.dst + begin, rest < part ? rest : part,
+          Shares{.own = all.src + begin,
+                 .others = nullptr,
+                 .stride = 0,
+                 .me = me % each,
+                 .members = each,
+                 .places = places_of_sources(ctx, meeting) + me / each * each,
+                 .begin = begin});
+}
+// This PE's block of that, and what came of other nodes.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE void combine_nodes(const Context& ctx, Group g, Meeting meeting,
+                                            Combine combine, NodeBlocks blocks) {
+  const unsigned each = node_members_of(ctx, meeting), me = rank_of(ctx, meeting);
+  const Message own = block_of(ctx, meeting, blocks, me);
+  combine(g, static_cast<std::byte*>(own.dst), own.bytes,
+          Shares{.own = static_cast<const std::byte*>(own.src),
+                 .others = staged_by_nodes(ctx, meeting, blocks, me),
+                 .stride = NodeBlocks::each(ctx, meeting, blocks.n),
+                 .me = me / each,
+                 .members = size_of(ctx, meeting) / each,
+                 .is_dense = true});
+}
+
+// A block that this PE has sent is replaced by its result, whose sender has it. The other parts of
+// the destination are results of this node's members, which wait until the blocks there are
+// combined.
+template <class Combine, class Group>
+CHIME_DEVICE_OUT_OF_LINE bool reduce_by_nodes(const Context& ctx, Group g, Meeting meeting,
+                                              Combine combine, Reduction all, bool in_place) {
+  combine_node(ctx, g, meeting, combine, all);
+  if (in_place && !free_sources(ctx, g, meeting)) return false;
+  const NodeBlocks blocks = {all.dst, all.n * combine.bytes(), true};
+  if (!stage_by_nodes(ctx, g, meeting, blocks)) return false;
+  combine_nodes(ctx, g, meeting, combine, blocks);
+  return spread_by_nodes(ctx, g, meeting, blocks, true);
+}
+
+// ---- By any way ---------------------------------------------------------------------------------
+
 // In place, the source of a block changes when its result comes: the member that sends it has got
 // this PE's piece.
 template <class Combine, class Group>
@@ -156,14 +260,27 @@ CHIME_DEVICE Room room_of_reduce(const Context& ctx, Meeting meeting, const Redu
   return all.dst == all.src && has_parts ? Room::kAsSourcesLeave : Room::kNever;
 }
 
+// Out of line: its choices are no registers of the kernel.
+template <class Group>
+CHIME_DEVICE_OUT_OF_LINE Sharing share_for_reduce(const Context& ctx, Group g, Meeting meeting,
+                                                  unsigned number, Reduction all,
+                                                  std::size_t bytes) {
+  const bool by_nodes = is_reduced_by_nodes(ctx, meeting, number, bytes);
+  const Room room = room_of_reduce(ctx, meeting, all, bytes);
+  return share_sources(ctx, g, meeting, {all.src, bytes, true, room, by_nodes});
+}
+
 template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
-  if (bytes >= team_of(ctx, meeting.handle).switch_at.reduce) {
-    const Room room = room_of_reduce(ctx, meeting, all, bytes);
-    const Sharing sharing = share_sources(ctx, g, meeting, {all.src, bytes, true, room});
+  const abi::SwitchSizes& switch_at = team_of(ctx, meeting.handle).switch_at;
+  if (bytes >= switch_at.reduce_by_nodes && !know_nodes(ctx, g, meeting)) return false;
+  if (bytes >= switch_at.reduce) {
+    const Sharing sharing = share_for_reduce(ctx, g, meeting, combine.number(), all, bytes);
     if (sharing == Sharing::kFailed) return false;
+    if (sharing == Sharing::kByNodes || sharing == Sharing::kByNodesInPlace)
+      return reduce_by_nodes(ctx, g, meeting, combine, all, sharing == Sharing::kByNodesInPlace);
     if (sharing == Sharing::kMapped) return reduce_by_loads(ctx, g, meeting, combine, all);
     if (sharing == Sharing::kStaged) return reduce_by_stages(ctx, g, meeting, combine, all);
     if (sharing == Sharing::kInPlace) return reduce_in_place(ctx, g, meeting, combine, all);

@@ -1,4 +1,4 @@
-// Long sources of a team's members: each member reads a block of all.
+// Long sources of a team's members: each member reads a block of all, or by nodes of its node's.
 //
 // Each member says in a turn where in its heap its source is, or that it can not take part; so all
 // decide alike. The turn's arrivals order what the program has stored there before the call: none
@@ -14,13 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "chime/abi/context.h"
 #include "chime/device/coll/combine.cuh"
 #include "chime/device/coll/exchange.cuh"
 #include "chime/device/coll/lane.cuh"
 #include "chime/device/coll/message.cuh"
+#include "chime/device/coll/nodes.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/route.cuh"
 
@@ -34,6 +34,7 @@ struct Source {
   std::size_t bytes;
   bool stays;  // until all have read it
   Room room;
+  bool by_nodes = false;  // only members of this PE's node read it (nodes.cuh)
 };
 
 // What a member says of its source: an offset in the heap, or kNotReached, and what room there is.
@@ -46,82 +47,77 @@ CHIME_DEVICE std::uint64_t word_of(Room room) {
   return room == Room::kAtOnce ? kRoomAtOnce | kRoomLater : kRoomLater;
 }
 
-// Where the members' sources are here: in the PE's own slot, which no other PE uses.
+// Where the members' sources are here: in room for what words bring, of which each member has 16
+// bytes or more. This PE alone writes there, and the turn brings no words.
 CHIME_DEVICE const std::byte** places_of_sources(const Context& ctx, Meeting meeting) {
-  return reinterpret_cast<const std::byte**>(slot_of(ctx, meeting, rank_of(ctx, meeting)));
+  return reinterpret_cast<const std::byte**>(unpacked_of(ctx, meeting, 0));
 }
 
-CHIME_DEVICE bool has_room_for_places(const Context& ctx, Meeting meeting) {
-  return size_of(ctx, meeting) * sizeof(std::byte*) <= team_of(ctx, meeting.handle).slot_bytes;
+enum class Sharing : unsigned {
+  kFailed,          // which is recorded
+  kMapped,          // all members may read all sources where they are
+  kStaged,          // all members' destinations may take blocks at once
+  kInPlace,         // as sources leave
+  kByNodes,         // as kMapped on each node, and destinations may take blocks at once
+  kByNodesInPlace,  // the same, as sources leave
+  kRefused
+};
+
+// The members that read this PE's source: `count` from `first` on, this PE too.
+CHIME_DEVICE RankGroup readers_of(const Context& ctx, Meeting meeting, bool by_nodes) {
+  if (!by_nodes) return {0, size_of(ctx, meeting)};
+  const unsigned each = node_members_of(ctx, meeting);
+  return {rank_of(ctx, meeting) / each * each, each};
 }
 
-CHIME_DEVICE bool maps_all(const Context& ctx, Meeting meeting) {
-  if (!has_room_for_places(ctx, meeting)) return false;
-  for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
-    if (heap_of_member(ctx, meeting, other_member(ctx, meeting, i)) == nullptr) return false;
+CHIME_DEVICE bool maps(const Context& ctx, Meeting meeting, RankGroup members) {
+  for (unsigned rank = members.first; rank < members.first + members.count; ++rank) {
+    if (rank != rank_of(ctx, meeting) && heap_of_member(ctx, meeting, rank) == nullptr)
+      return false;
   }
   return true;
 }
 
-enum class Sharing {
-  kFailed,   // which is recorded
-  kMapped,   // all members may read all sources where they are
-  kStaged,   // all members' destinations may take blocks at once
-  kInPlace,  // as sources leave
-  kRefused
-};
-
 CHIME_DEVICE std::uint64_t place_of(const Context& ctx, Meeting meeting, const Source& source) {
-  const bool is_reached = source.stays && is_in_heap(ctx, source.data, source.bytes);
-  const std::uint64_t place =
-      is_reached && maps_all(ctx, meeting) ? heap_offset(ctx, source.data) : kNotReached;
-  return place | word_of(source.room);
+  const bool is_reached = source.stays && is_in_heap(ctx, source.data, source.bytes) &&
+                          maps(ctx, meeting, readers_of(ctx, meeting, source.by_nodes));
+  return (is_reached ? heap_offset(ctx, source.data) : kNotReached) | word_of(source.room);
 }
 
-// By the leader: notes where sources are mapped. By doubling, the words lie over the first member's
-// own slot. It reads each word before it writes a place there. It writes places only if it maps all
-// members: then no NIC still sends the words on.
-CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, const Arrived& words) {
+// By the leader: notes where sources are mapped.
+CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, bool by_nodes) {
   const std::byte** const places = places_of_sources(ctx, meeting);
+  const RankGroup readers = readers_of(ctx, meeting, by_nodes);
   const std::uint64_t mine = meeting.area(ctx).call;
-  bool are_mapped = (mine & kNotReached) != kNotReached;
+  bool are_reached = (mine & kNotReached) != kNotReached;
   std::uint64_t room = mine;
   for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
     const unsigned rank = other_member(ctx, meeting, i);
-    std::uint64_t word = 0;
-    memcpy(&word, words.of(rank), sizeof(word));
-    are_mapped = are_mapped && (word & kNotReached) != kNotReached;
+    const std::uint64_t word = told_by(ctx, meeting, rank);
+    are_reached = are_reached && (word & kNotReached) != kNotReached;
     room &= word;
-    if (are_mapped) places[rank] = heap_of_member(ctx, meeting, rank) + (word & kNotReached);
+    if (are_reached && rank - readers.first < readers.count)
+      places[rank] = heap_of_member(ctx, meeting, rank) + (word & kNotReached);
   }
-  if (are_mapped) return Sharing::kMapped;
-  if ((room & kRoomAtOnce) != 0) return Sharing::kStaged;
-  return (room & kRoomLater) != 0 ? Sharing::kInPlace : Sharing::kRefused;
+  if (are_reached && !by_nodes) return Sharing::kMapped;
+  if ((room & kRoomAtOnce) != 0) return are_reached ? Sharing::kByNodes : Sharing::kStaged;
+  if ((room & kRoomLater) == 0) return Sharing::kRefused;
+  return are_reached ? Sharing::kByNodesInPlace : Sharing::kInPlace;
 }
 
 // A turn, by which all members learn the same.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE Sharing share_sources(const Context& ctx, Group g, Meeting meeting,
                                                Source source) {
-  std::uint64_t& mine = meeting.area(ctx).call;
-  if (g.is_leader()) mine = place_of(ctx, meeting, source);
-  const bool doubled = is_doubled(ctx, meeting, sizeof(mine));
-  const bool is_told =
-      doubled ? take_doubling_turn(ctx, g, meeting, &mine, sizeof(mine))
-              : take_turn(ctx, g, meeting, Round::kTurn, whole(&mine, sizeof(mine)), sizeof(mine));
-  if (!is_told) return Sharing::kFailed;
-  Sharing sharing = Sharing::kFailed;
-  if (g.is_leader())
-    sharing = decide_sharing(ctx, meeting,
-                             doubled ? arrived_by_doubling(ctx, meeting, sizeof(mine))
-                                     : arrived(ctx, meeting, Round::kTurn, sizeof(mine)));
-  const bool are_mapped = g.any(sharing == Sharing::kMapped);
-  const bool are_staged = g.any(sharing == Sharing::kStaged);
-  const bool are_in_place = g.any(sharing == Sharing::kInPlace);
-  end_turn(ctx, g, meeting, Round::kTurn, sizeof(mine));
-  if (are_mapped) return Sharing::kMapped;
-  if (are_staged) return Sharing::kStaged;
-  return are_in_place ? Sharing::kInPlace : Sharing::kRefused;
+  if (g.is_leader()) meeting.area(ctx).call = place_of(ctx, meeting, source);
+  if (!tell_all(ctx, g, meeting)) return Sharing::kFailed;
+  unsigned sharing = 0;
+  if (g.is_leader()) sharing = static_cast<unsigned>(decide_sharing(ctx, meeting, source.by_nodes));
+  unsigned of_all = 0;
+  for (unsigned bit = 1; bit <= static_cast<unsigned>(Sharing::kRefused); bit *= 2)
+    of_all |= g.any((sharing & bit) != 0) ? bit : 0;
+  end_turn(ctx, g, meeting, Round::kTurn, sizeof(std::uint64_t));
+  return static_cast<Sharing>(of_all);
 }
 
 // Blocks for other members' destinations, in the order of their senders.

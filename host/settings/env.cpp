@@ -251,24 +251,28 @@ void read_collective_scratch(const Variable& v, std::string_view text, Settings&
   s.collective_scratch = parse_number(v, text, 256, 1u << 20);
 }
 
-// "auto|few|many|bytes": the algorithm for few bytes, or that for many, or the bytes between.
-template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
-void read_algorithm(const Variable& v, std::string_view text, Settings& s) {
+// "auto|few|many|bytes" or "auto|few|many|nodes|bytes": the place of the word. None: it is bytes.
+std::optional<std::size_t> word_of_algorithm(const Variable& v, std::string_view text) {
   std::string_view words = v.values;
-  const auto next_word = [&] {
+  for (std::size_t i = 0; words != "bytes"; ++i) {
     const std::string_view word = words.substr(0, words.find('|'));
+    if (text == word) return i;
     words.remove_prefix(word.size() + 1);
-    return word;
+  }
+  return std::nullopt;
+}
+
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall,
+          CollectiveOptions::Bytes CollectiveOptions::*kByNodes = nullptr>
+void read_algorithm(const Variable& v, std::string_view text, Settings& s) {
+  struct Choice {
+    CollectiveOptions::Bytes from, by_nodes;
   };
-  CollectiveOptions::Bytes& from = s.collectives.*kCall;
-  if (text == next_word())
-    from.reset();
-  else if (text == next_word())
-    from = kNoBytes;
-  else if (text == next_word())
-    from = 0;
-  else
-    from = parse_bytes(v, text);
+  const Choice words[] = {{}, {kNoBytes, kNoBytes}, {0, kNoBytes}, {0, 0}};
+  const std::optional<std::size_t> word = word_of_algorithm(v, text);
+  const Choice asked = word ? words[*word] : Choice{parse_bytes(v, text), {}};
+  s.collectives.*kCall = asked.from;
+  if constexpr (kByNodes != nullptr) s.collectives.*kByNodes = asked.by_nodes;
 }
 
 void read_doubling(const Variable& v, std::string_view text, Settings& s) {
@@ -492,15 +496,15 @@ constexpr Variable kVariables[] = {
      "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
      "--collectives says what each does, and what auto takes.",
      read_algorithm<&CollectiveOptions::broadcast>},
-    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|bytes", "auto",
+    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|nodes|bytes", "auto",
      "Algorithm of fcollects, as CHIME_COLL_BROADCAST.",
-     read_algorithm<&CollectiveOptions::fcollect>},
+     read_algorithm<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes>},
     {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto",
      "Algorithm of alltoalls, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::alltoall>},
-    {"CHIME_COLL_REDUCE", "auto|slots|blocks|bytes", "auto",
+    {"CHIME_COLL_REDUCE", "auto|slots|blocks|nodes|bytes", "auto",
      "Algorithm of reductions, as CHIME_COLL_BROADCAST.",
-     read_algorithm<&CollectiveOptions::reduce>},
+     read_algorithm<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes>},
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
      "Algorithm of reducescatters, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::reducescatter>},

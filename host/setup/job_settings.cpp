@@ -68,10 +68,18 @@ std::string team_lanes_text(const Settings& settings) {
   return std::to_string(settings.team_lanes);
 }
 
+std::string bytes_text(const CollectiveOptions::Bytes& from) {
+  return from ? std::to_string(*from) : "auto";
+}
 template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
 std::string algorithm_text(const Settings& settings) {
-  const CollectiveOptions::Bytes& from = settings.collectives.*kCall;
-  return from ? std::to_string(*from) : "auto";
+  return bytes_text(settings.collectives.*kCall);
+}
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall,
+          CollectiveOptions::Bytes CollectiveOptions::*kByNodes>
+std::string algorithm_text(const Settings& settings) {
+  return fmt::format("{}, by nodes {}", bytes_text(settings.collectives.*kCall),
+                     bytes_text(settings.collectives.*kByNodes));
 }
 
 std::string doubling_text(const Settings& settings) {
@@ -111,9 +119,11 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_SCRATCH", collective_scratch_text},
     {"CHIME_COLL_BARRIER", barrier_text},
     {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
-    {"CHIME_COLL_FCOLLECT", algorithm_text<&CollectiveOptions::fcollect>},
+    {"CHIME_COLL_FCOLLECT",
+     algorithm_text<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes>},
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
-    {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
+    {"CHIME_COLL_REDUCE",
+     algorithm_text<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
     {"CHIME_COLL_SCAN", algorithm_text<&CollectiveOptions::scan>},
     {"CHIME_COLL_DOUBLING", doubling_text},

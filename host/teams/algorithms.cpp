@@ -34,6 +34,15 @@ std::uint64_t from_worth_sending_to_all(const TeamSize& team) {
   return team.members <= kMostThatSendToAll ? kWorthSendingToAll : kNoBytes;
 }
 
+// By nodes a member's NIC sends less, and the data pass one member more, which takes some
+// microseconds. In the least case, two nodes or two members of each, it sends less by n / 2 - 1
+// blocks of an fcollect, or by half of a reduction's source.
+std::uint64_t from_worth_gathering_by_nodes(const TeamSize& team) {
+  const std::uint64_t blocks = team.members / 2 - 1;
+  return (kWorthSendingToAll + blocks - 1) / blocks;
+}
+std::uint64_t from_worth_reducing_by_nodes(const TeamSize&) { return 2 * kWorthSendingToAll; }
+
 bool has_two_others(const TeamSize& team) { return team.members > 2; }
 bool has_others(const TeamSize& team) { return team.members > 1; }
 bool always(const TeamSize&) { return true; }
@@ -54,18 +63,32 @@ constexpr std::string_view kPrefixes =
     "a block a member, which sends each other one its prefix: to dst, where that is no source; "
     "else through slots";
 
+constexpr ByNodes kFcollectByNodes = {
+    "nodes",
+    "to dst, each member to one of each other node, and on from there, where nodes have equally "
+    "many members by rank",
+    &CollectiveOptions::fcollect_by_nodes, &abi::SwitchSizes::fcollect_by_nodes,
+    from_worth_gathering_by_nodes};
+constexpr ByNodes kReduceByNodes = {
+    "nodes",
+    "a part a member of its node's sources, a block of that to one member of each other node, "
+    "where nodes have equally many by rank, 2, 4, 8 ...",
+    &CollectiveOptions::reduce_by_nodes, &abi::SwitchSizes::reduce_by_nodes,
+    from_worth_reducing_by_nodes};
+
 constexpr Algorithms kAll[] = {
     {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "the source", kTree, kSpread,
      &CollectiveOptions::broadcast, &abi::SwitchSizes::broadcast, from_worth_sending_to_all, most,
      has_two_others},
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
      &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_doubled,
-     most_of_slot, always},
+     most_of_slot, always, kFcollectByNodes},
     {"alltoall", "CHIME_COLL_ALLTOALL", "slots", "direct", "a block", kSlots, kDirect,
      &CollectiveOptions::alltoall, &abi::SwitchSizes::alltoall, from_more_than_carried,
      most_of_slot, always},
     {"reduce", "CHIME_COLL_REDUCE", "slots", "blocks", "a source", kSlots, kBlocks,
-     &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most, has_others},
+     &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most, has_others,
+     kReduceByNodes},
     {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kParts,
      &CollectiveOptions::reducescatter, &abi::SwitchSizes::reducescatter, from_more_than_slots,
      most, has_others},
@@ -80,13 +103,25 @@ std::uint64_t switch_size(const Algorithms& call, const CollectiveOptions& asked
   return most == kNoBytes ? from : std::min(from, most + 1);
 }
 
+// Two nodes of two members are the least.
+std::uint64_t switch_size(const ByNodes& call, const CollectiveOptions& asked,
+                          const TeamSize& team) {
+  if (team.members < 4 || team.is_mapped) return kNoBytes;
+  return (asked.*call.asked).value_or(call.automatic(team));
+}
+
 }  // namespace
 
 std::span<const Algorithms> all_algorithms() { return kAll; }
 
 abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team) {
   abi::SwitchSizes sizes;
-  for (const Algorithms& call : kAll) sizes.*call.switch_at = switch_size(call, asked, team);
+  for (const Algorithms& call : kAll) {
+    sizes.*call.switch_at = switch_size(call, asked, team);
+    if (!call.goes_by_nodes()) continue;
+    const std::uint64_t from = switch_size(call.by_nodes, asked, team);
+    sizes.*call.by_nodes.switch_at = std::max(from, sizes.*call.switch_at);
+  }
   return sizes;
 }
 

@@ -1,6 +1,7 @@
 // Which algorithm a collective takes: one table, for the teams of a job and for chime-info. Each
-// call has two, one for few bytes and one for many. In a large team few bytes of each member for
-// all go by doubling (device/coll/doubling.cuh).
+// call has two, one for few bytes and one for many. Some have a third for many, where nodes have
+// equally many members (device/coll/nodes.cuh). In a large team few bytes of each member for all go
+// by doubling (device/coll/doubling.cuh).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,16 @@ struct TeamSize {
   std::size_t members;
   std::size_t slot_bytes;  // of a member in the scratch
   bool doubles = false;    // are_doubled()
+  bool is_mapped = false;  // all members map each other
+};
+
+// The third algorithm of a call. Only the members' calls find out whether it may be taken, so its
+// bytes depend on nothing that some members do not know.
+struct ByNodes {
+  std::string_view name, means;
+  CollectiveOptions::Bytes CollectiveOptions::*asked = nullptr;
+  std::uint64_t abi::SwitchSizes::*switch_at = nullptr;
+  std::uint64_t (*automatic)(const TeamSize&) = nullptr;
 };
 
 struct Algorithms {
@@ -30,6 +41,9 @@ struct Algorithms {
   std::uint64_t (*automatic)(const TeamSize&);
   std::uint64_t (*most_of_few)(const TeamSize&);  // bytes that the first algorithm can take
   bool (*has_many)(const TeamSize&);              // whether the team may take the second one
+  ByNodes by_nodes = {};                          // no name: there is none
+
+  bool goes_by_nodes() const { return !by_nodes.name.empty(); }
 };
 
 std::span<const Algorithms> all_algorithms();

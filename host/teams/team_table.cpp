@@ -139,9 +139,10 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   entry.words_bytes = static_cast<std::uint32_t>(words_bytes(scratch_bytes(shape_) / 2 / members));
   const bool doubles = are_doubled(shape_.algorithms, members);
   entry.doubles = doubles ? 1 : 0;
-  const bool is_direct = meets_directly(shape_.algorithms, members, are_all_mapped(team.members));
-  entry.meets_directly = is_direct ? 1 : 0;
-  entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes, doubles});
+  const bool is_mapped = are_all_mapped(team.members);
+  entry.meets_directly = meets_directly(shape_.algorithms, members, is_mapped) ? 1 : 0;
+  entry.node_members = members_of_node(team.members);
+  entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes, doubles, is_mapped});
   return entry;
 }
 
@@ -149,6 +150,19 @@ bool TeamTable::are_all_mapped(const Members& members) const {
   for (int rank = 0; rank < members.size(); ++rank)
     if (std::ranges::find(mapped_, members.pe(rank)) == mapped_.end()) return false;
   return true;
+}
+
+int TeamTable::members_of_node(const Members& members) const {
+  const auto is_mapped = [&](int rank) {
+    return std::ranges::find(mapped_, members.pe(rank)) != mapped_.end();
+  };
+  int first = 0, count = 0;
+  for (int rank = 0; rank < members.size(); ++rank)
+    if (is_mapped(rank) && count++ == 0) first = rank;
+  if (count < 2 || first % count != 0 || members.size() % count != 0) return 0;
+  for (int rank = first; rank < first + count; ++rank)
+    if (!is_mapped(rank)) return 0;
+  return count;
 }
 
 std::uint64_t* TeamTable::agreement(const KnownTeam& team) const {

@@ -119,6 +119,7 @@ class TeamTable {
  private:
   abi::Team entry_of(const KnownTeam& team) const;
   bool are_all_mapped(const Members& members) const;
+  int members_of_node(const Members& members) const;
   void write(const KnownTeam& team);
   std::size_t index_of(chime_team_t team) const {
     return static_cast<std::size_t>(abi::team_index(team));

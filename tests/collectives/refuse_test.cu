@@ -306,5 +306,30 @@ IN_EVERY_WORLD(Absent, MemberIsNamedThoughOthersWaitForItToo) {
   });
 }
 
+// By nodes a member of the same node may wait for it, too.
+IN_EVERY_WORLD(Absent, MemberIsNamedThoughItIsOnAnotherNode) {
+  const char* const fcollect = std::getenv("CHIME_COLL_FCOLLECT");
+  if (short_timeout_s() == 0 || fcollect == nullptr || std::strcmp(fcollect, "nodes") != 0)
+    GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s and CHIME_COLL_FCOLLECT=nodes";
+  world.spawn(4, [](Pe& pe) {
+    const int me = pe.rank();
+    if (pe.size() != 4) GTEST_SKIP() << "two nodes of two PEs";
+    Symmetric<int> src(1), dst(4);
+    for (const int absent : {0, 3}) {
+      chime_team_t team = CHIME_TEAM_INVALID;  // it is none after the call, so it stays
+      ASSERT_EQ(CHIMEX_OK,
+                chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team));
+      ASSERT_EQ(CHIMEX_OK, chime_int_fcollect(team, dst, src, 1)) << chimex_last_error();
+      if (me == absent) {
+        sleep(short_timeout_s());
+      } else {
+        const std::string words = "the wait for PE " + std::to_string(absent) + ",";
+        expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(), chime_int_fcollect(team, dst, src, 1));
+      }
+      pe.barrier();
+    }
+  });
+}
+
 }  // namespace
 }  // namespace chime::tests

@@ -14,10 +14,12 @@ namespace {
 
 struct Choice {
   const host::Algorithms& of;
-  std::uint64_t from;  // bytes from which the second one is taken
+  std::uint64_t from;      // bytes from which the second one is taken
+  std::uint64_t by_nodes;  // the third, where nodes allow it
 
   bool takes_few() const { return from > 0; }
   bool takes_many() const { return from != host::kNoBytes; }
+  bool goes_by_nodes() const { return by_nodes != host::kNoBytes; }
 };
 
 struct Choices {
@@ -41,7 +43,8 @@ Choices choices(const host::Settings& settings, int n_pes) {
                  {host::meets_directly(settings.collectives, members, true),
                   host::meets_directly(settings.collectives, members, false)}};
   for (const host::Algorithms& call : host::all_algorithms())
-    all.calls.push_back({call, sizes.*call.switch_at});
+    all.calls.push_back({call, sizes.*call.switch_at,
+                         call.goes_by_nodes() ? sizes.*call.by_nodes.switch_at : host::kNoBytes});
   return all;
 }
 
@@ -71,6 +74,12 @@ void print_text(const Choices& all, int n_pes) {
           "      {}{}: {}\n", of.many,
           choice.takes_few() ? fmt::format(", from {} bytes of {}", choice.from, of.counted) : "",
           of.many_means);
+    if (choice.goes_by_nodes())
+      fmt::print("      {}{}: {}\n", of.by_nodes.name,
+                 choice.by_nodes > 0
+                     ? fmt::format(", from {} bytes of {}", choice.by_nodes, of.counted)
+                     : "",
+                 of.by_nodes.means);
   }
   fmt::print("  barrier, sync  (CHIME_COLL_BARRIER={})\n      {}\n", value_of("CHIME_COLL_BARRIER"),
              meeting_words(all));
@@ -91,6 +100,7 @@ void print_json(const Choices& all, int n_pes) {
                                {"few", choice.of.few},          {"many", choice.of.many},
                                {"bytes_of", choice.of.counted}, {"from", nullptr}};
     if (choice.takes_many()) row["from"] = choice.from;
+    if (choice.goes_by_nodes()) row["from_by_nodes"] = choice.by_nodes;
     object["collectives"].push_back(std::move(row));
   }
   fmt::print("{}\n", object.dump(2));

@@ -29,7 +29,11 @@ struct alignas(128) SyncArea {
   std::uint64_t call;  // what a call tells the other members of itself; owner: likewise
   // When the call ends that has a bound of its own; else 0. Owner: likewise.
   std::uint64_t deadline_ns;
-  std::uint32_t reserved[18];
+  // What the members of the team with this first_epoch have agreed on: first_epoch + 1 + m, where
+  // each node has m of them, in the order of ranks, and m is 0 where calls do not go by node
+  // (device/coll/nodes.cuh). Below first_epoch + 1: nothing yet. Owner: likewise.
+  std::uint64_t nodes;
+  std::uint32_t reserved[16];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];
@@ -46,9 +50,10 @@ inline constexpr std::size_t kHeapReserved = 64 * 1024;
 // From how many bytes on a call takes the second of its two algorithms; the same on all members.
 // host/teams/algorithms.hpp has the table.
 struct SwitchSizes {
-  std::uint64_t fcollect = 0, alltoall = 0;               // of a member
-  std::uint64_t reduce = 0, reducescatter = 0, scan = 0;  // of a source
-  std::uint64_t broadcast = 0;                            // of the source
+  std::uint64_t fcollect = 0, alltoall = 0;                  // of a member
+  std::uint64_t reduce = 0, reducescatter = 0, scan = 0;     // of a source
+  std::uint64_t broadcast = 0;                               // of the source
+  std::uint64_t fcollect_by_nodes = 0, reduce_by_nodes = 0;  // no less than those without
 };
 
 // Owner: the host.
@@ -70,9 +75,13 @@ struct Team {
   std::uint64_t* agreement = nullptr;
   // A member's slot, and its words, in each half of a lane's scratch (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
+  // Members that this PE maps, itself too, if they are m neighbours by rank of which the first
+  // one's rank is a multiple of m, as the team's size; else 0.
+  std::int32_t node_members = 0;
+  std::int32_t reserved = 0;
   SwitchSizes switch_at;
 };
-static_assert(sizeof(Team) == 112);
+static_assert(sizeof(Team) == 136);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

@@ -21,14 +21,14 @@ extern "C" CHIME_KERNEL void take_words(std::byte* dst, const uint64_t* words,
 extern "C" CHIME_KERNEL void reduce_thread(float* dst, const float* src, size_t n) {
   chime_float_sum_reduce(CHIME_TEAM_WORLD, dst, src, n);
 }
-// PTXAS[80] reduce_thread: registers <= 96, stack <= 184
-// PTXAS[90] reduce_thread: registers <= 100, stack <= 184
+// PTXAS[80] reduce_thread: registers <= 93, stack <= 184
+// PTXAS[90] reduce_thread: registers <= 102, stack <= 184
 
 extern "C" CHIME_KERNEL void reduce_block(float* dst, const float* src, size_t n) {
   chimex_float_sum_reduce_block(CHIME_TEAM_WORLD, dst, src, n);
 }
-// PTXAS[80] reduce_block: registers <= 106, stack <= 184
-// PTXAS[90] reduce_block: registers <= 105, stack <= 184
+// PTXAS[80] reduce_block: registers <= 100, stack <= 184
+// PTXAS[90] reduce_block: registers <= 101, stack <= 184
 
 extern "C" CHIME_KERNEL void broadcast_block(float* dst, const float* src, size_t n) {
   chimex_float_broadcast_block(CHIME_TEAM_WORLD, dst, src, n, 0);

@@ -27,7 +27,8 @@ TEST(Algorithms, AreNamedAsTheirVariablesSay) {
     const auto found = std::find_if(variables().begin(), variables().end(),
                                     [&](const Variable& v) { return v.name == call.variable; });
     ASSERT_NE(found, variables().end()) << call.variable;
-    EXPECT_EQ(found->values, fmt::format("auto|{}|{}|bytes", call.few, call.many));
+    const std::string nodes = call.goes_by_nodes() ? fmt::format("{}|", call.by_nodes.name) : "";
+    EXPECT_EQ(found->values, fmt::format("auto|{}|{}|{}bytes", call.few, call.many, nodes));
   }
 }
 
@@ -87,6 +88,36 @@ TEST(Algorithms, LongBroadcastsOfSmallTeamsGoByBlocks) {
   EXPECT_EQ(from(17), kNoBytes);
   EXPECT_EQ(switch_sizes(asked("CHIME_COLL_BROADCAST", "blocks"), {2, 1024}).broadcast, kNoBytes);
   EXPECT_EQ(switch_sizes(asked("CHIME_COLL_BROADCAST", "blocks"), {17, 1024}).broadcast, 0u);
+}
+
+// As long as a member's NIC sends less by what is worth a message more. Never before the second
+// algorithm, nor where all are mapped, nor where two nodes cannot have two members each.
+TEST(Algorithms, LongCallsGoByNodes) {
+  EXPECT_EQ(switch_sizes({}, kFour).fcollect_by_nodes, 128u * 1024);
+  EXPECT_EQ(switch_sizes({}, {16, 1024}).fcollect_by_nodes, (128u * 1024 + 6) / 7);
+  EXPECT_EQ(switch_sizes({}, {16, 1024}).reduce_by_nodes, 256u * 1024);
+  EXPECT_EQ(switch_sizes(asked("CHIME_COLL_REDUCE", "1M"), kFour).reduce_by_nodes, 1024u * 1024);
+  EXPECT_EQ(switch_sizes(asked("CHIME_COLL_REDUCE", "1K"), kFour).reduce_by_nodes, 256u * 1024);
+  for (const TeamSize team : {TeamSize{3, 1024}, TeamSize{4, 1024, false, true}})
+    for (const CollectiveOptions& options :
+         {CollectiveOptions{}, asked("CHIME_COLL_REDUCE", "nodes"),
+          asked("CHIME_COLL_FCOLLECT", "nodes")}) {
+      EXPECT_EQ(switch_sizes(options, team).fcollect_by_nodes, kNoBytes);
+      EXPECT_EQ(switch_sizes(options, team).reduce_by_nodes, kNoBytes);
+    }
+}
+TEST(Algorithms, GoByNodesIfTheUserSays) {
+  for (const Algorithms& call : all_algorithms()) {
+    if (!call.goes_by_nodes()) continue;
+    const auto by_nodes = [&](std::string_view name) {
+      return switch_sizes(asked(call.variable, std::string(name)), kFour).*call.by_nodes.switch_at;
+    };
+    EXPECT_EQ(by_nodes("nodes"), 0u) << call.call;
+    EXPECT_EQ(by_nodes(call.few), kNoBytes) << call.call;
+    EXPECT_EQ(by_nodes(call.many), kNoBytes) << call.call;
+    EXPECT_EQ(switch_sizes(asked(call.variable, "nodes"), kFour).*call.switch_at, 0u) << call.call;
+  }
+  EXPECT_THROW(asked("CHIME_COLL_BROADCAST", "nodes"), Error);
 }
 
 TEST(Algorithms, SmallTeamsThatAreMappedMeetDirectly) {

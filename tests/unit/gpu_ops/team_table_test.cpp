@@ -79,6 +79,23 @@ TEST_F(Table, LetsTeamsMeetDirectlyThatAreMapped) {
   EXPECT_FALSE(mapped.view().entries[CHIME_TEAM_WORLD].meets_directly);
 }
 
+// Where they are neighbours by rank, as many as those of each other node may be.
+TEST_F(Table, CountsMembersThatThisPeMaps) {
+  TeamTable mapped{*gpu, heap.own_memory(), kShape, kMe, {kMe, kMe + 1}};
+  const auto node_members = [&](std::vector<int> members) {
+    const TeamTable::Plan plan = {Members(std::move(members))};
+    const chime_team_t team = mapped.accept(mapped.propose(), std::span(&plan, 1))[0];
+    return mapped.view().entries[abi::team_index(team)].node_members;
+  };
+  EXPECT_EQ(mapped.view().entries[CHIME_TEAM_WORLD].node_members, 2);
+  EXPECT_EQ(node_members({kMe + 1, kMe, 0, 3}), 2);
+  EXPECT_EQ(node_members({0, kMe, kMe + 1, 3}), 0);  // a second node cannot have two before it
+  EXPECT_EQ(node_members({kMe, 0, kMe + 1, 3}), 0);
+  EXPECT_EQ(node_members({kMe, kMe + 1, 0}), 0);
+  EXPECT_EQ(node_members({0, 1, 2, kMe}), 0);
+  EXPECT_EQ(entry(CHIME_TEAM_WORLD).node_members, 0);
+}
+
 // Areas and words of different teams, and the program's memory, have no byte in common.
 TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
   std::vector<std::pair<std::byte*, std::byte*>> taken;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "softgpu/driver/memory/multicast.hpp"
 #include "softgpu/kernel_code.hpp"
 #include "softgpu/launch_counts.hpp"
 
@@ -114,6 +115,19 @@ void trap_at_misaligned(const Env& e, const char* function, std::uint32_t site,
   chime::simt::trap(words);
 }
 
+// The message says what is wrong with the address: of another kind, or without memory as yet.
+unsigned addresses_of_multicast(std::uint64_t address, std::size_t bytes,
+                                std::uint64_t (&addresses)[kMostMulticast]) {
+  const unsigned devices = driver::multicast_addresses(address, bytes, addresses);
+  if (devices != 0) return devices;
+  char words[200];
+  std::snprintf(words, sizeof words,
+                "multimem at %#llx, which is no multicast address at which all devices have %zu "
+                "bytes of memory",
+                static_cast<unsigned long long>(address), bytes);
+  chime::simt::trap(words);
+}
+
 }  // namespace
 
 std::string formatted(const char* format, const std::uint8_t* arguments, int* count) {
@@ -124,8 +138,9 @@ std::string formatted(const char* format, const std::uint8_t* arguments, int* co
 }
 
 const Services& services() {
-  static constexpr Services kServices{print_to_stdout, std::malloc, std::free, kind_of_memory_at,
-                                      trap_at_misaligned};
+  static constexpr Services kServices{print_to_stdout,    std::malloc,
+                                      std::free,          kind_of_memory_at,
+                                      trap_at_misaligned, addresses_of_multicast};
   return kServices;
 }
 

@@ -216,6 +216,7 @@ int Device::attribute(CUdevice_attribute which) const {
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
       return 1;
   }
   fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of a device", static_cast<int>(which));

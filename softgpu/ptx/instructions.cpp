@@ -6,8 +6,9 @@ namespace {
 
 Instructions all_instructions() {
   Instructions all;
-  for (const auto add : {add_data, add_integer, add_float, add_convert, add_logic, add_memory,
-                         add_atomics, add_fences, add_control, add_meetings, add_async}) {
+  for (const auto add :
+       {add_data, add_integer, add_float, add_convert, add_logic, add_memory, add_atomics,
+        add_fences, add_control, add_meetings, add_async, add_multimem}) {
     add(all);
   }
   return all;

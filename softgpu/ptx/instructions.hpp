@@ -26,6 +26,7 @@ void add_fences(Instructions& all);
 void add_control(Instructions& all);
 void add_meetings(Instructions& all);
 void add_async(Instructions& all);
+void add_multimem(Instructions& all);
 
 // Null: no family has it.
 Emit find_instruction(std::string_view opcode, Type last_type);

@@ -30,6 +30,8 @@ enum class Column : std::uint8_t {
 };
 inline constexpr unsigned kColumns = 11;
 
+inline constexpr unsigned kMostMulticast = 64;  // devices
+
 // Functions that kernels call and that are no instructions.
 struct Services {
   // `arguments`: those of the format, packed as PTX lays them out.
@@ -42,6 +44,10 @@ struct Services {
   // `function`, `site`: the instruction, as in Kernel::line_of_site.
   void (*misaligned)(const Env& e, const char* function, std::uint32_t site, std::uint64_t address,
                      std::uint32_t bytes);
+  // The addresses of all devices' memory at a multicast address, and how many. Ends the kernel
+  // where there are none.
+  unsigned (*multicast)(std::uint64_t address, std::size_t bytes,
+                        std::uint64_t (&addresses)[kMostMulticast]);
 };
 
 struct Env {

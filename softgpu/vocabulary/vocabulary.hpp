@@ -10,4 +10,5 @@
 #include "softgpu/vocabulary/mathematics.hpp"
 #include "softgpu/vocabulary/meetings.hpp"
 #include "softgpu/vocabulary/memory.hpp"
+#include "softgpu/vocabulary/multimem.hpp"
 #include "softgpu/vocabulary/values.hpp"

@@ -96,6 +96,18 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
 CUresult cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t bytes,
                                        CUmemRangeHandleType type, unsigned long long flags);
 
+// ---- Multicast objects ------------------------------------------------------------------------
+
+CUresult cuMulticastGetGranularity(size_t* granularity, const CUmulticastObjectProp* prop,
+                                   CUmulticastGranularity_flags option);
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle* object, const CUmulticastObjectProp* prop);
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice device);
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
+                            CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
+                            unsigned long long flags);
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device,
+                           size_t object_offset, size_t bytes);
+
 // ---- Streams and events -----------------------------------------------------------------------
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags);

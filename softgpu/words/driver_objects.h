@@ -59,6 +59,7 @@ typedef enum CUdevice_attribute_enum SOFTGPU_ENUM {
   CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING,
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
+  CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
 } CUdevice_attribute;
 
 // Options of the compiler at load time, or of a library: there are none.
@@ -192,6 +193,16 @@ typedef struct CUmemAccessDesc_st {
   CUmemLocation location;
   CUmemAccess_flags flags;
 } CUmemAccessDesc;
+typedef enum CUmulticastGranularity_flags_enum SOFTGPU_ENUM {
+  CU_MULTICAST_GRANULARITY_MINIMUM = 0,
+  CU_MULTICAST_GRANULARITY_RECOMMENDED = 1,
+} CUmulticastGranularity_flags;
+typedef struct CUmulticastObjectProp_st {
+  unsigned numDevices;
+  size_t size;
+  unsigned long long handleTypes;
+  unsigned long long flags;
+} CUmulticastObjectProp;
 typedef struct CUmemFabricHandle_st {
   unsigned char data[64];
 } CUmemFabricHandle;

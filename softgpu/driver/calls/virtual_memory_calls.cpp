@@ -11,6 +11,7 @@
 #include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/device.hpp"
 #include "softgpu/driver/memory/address_space.hpp"
+#include "softgpu/driver/memory/multicast.hpp"
 #include "softgpu/driver/memory/physical.hpp"
 #include "softgpu/driver/memory/reservations.hpp"
 
@@ -87,7 +88,7 @@ SOFTGPU_API cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
 // Mapped memory stays until it is unmapped.
 SOFTGPU_API cuMemRelease(CUmemGenericAllocationHandle handle) {
   return answer_initialised([&] {
-    if (!physical_memory().remove(handle))
+    if (!physical_memory().remove(handle) && !multicast_objects().remove(handle))
       fail(CUDA_ERROR_INVALID_VALUE, "%#llx is no handle of memory, or released already", handle);
   });
 }
@@ -97,10 +98,13 @@ SOFTGPU_API cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocation
   return answer_initialised([&] {
     need(shareable);
     need_no_flags(flags, "cuMemExportToShareableHandle");
-    const std::shared_ptr<Physical> memory = memory_of(handle);
-    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !memory->is_exportable())
-      fail(CUDA_ERROR_INVALID_VALUE, "the memory was not made with handles of this type");
-    *static_cast<int*>(shareable) = duplicate(memory->fd());
+    const auto give = [&](const auto& memory) {
+      if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !memory.is_exportable())
+        fail(CUDA_ERROR_INVALID_VALUE, "the memory was not made with handles of this type");
+      *static_cast<int*>(shareable) = duplicate(memory.fd());
+    };
+    if (const auto object = multicast_objects().find(handle)) return give(*object);
+    give(*memory_of(handle));
   });
 }
 
@@ -111,7 +115,8 @@ SOFTGPU_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle,
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
       fail(CUDA_ERROR_NOT_SUPPORTED, "the softgpu imports descriptors alone");
     const auto fd = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
-    *handle = physical_memory().add(Physical::import(fd));
+    *handle = MulticastObject::is_one(fd) ? multicast_objects().add(MulticastObject::import(fd))
+                                          : physical_memory().add(Physical::import(fd));
   });
 }
 
@@ -134,6 +139,8 @@ SOFTGPU_API cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
   return answer_initialised([&] {
     need_no_flags(flags, "cuMemMap");
     if (offset != 0) fail(CUDA_ERROR_INVALID_VALUE, "cuMemMap: the offset is 0");
+    if (const auto object = multicast_objects().find(handle))
+      return reservations().map(address, bytes, object);
     reservations().map(address, bytes, memory_of(handle));
   });
 }

@@ -21,6 +21,7 @@ enum class Kind {
   kManaged,     // cuMemAllocManaged
   kMapped,      // cuMemMap
   kReserved,    // cuMemAddressReserve, not mapped
+  kMulticast,   // cuMemMap of a multicast object, which multimem instructions alone use
   kHost,        // cuMemHostAlloc
   kRegistered,  // cuMemHostRegister
 };

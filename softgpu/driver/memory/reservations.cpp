@@ -14,6 +14,7 @@
 #include "softgpu/driver/failure.hpp"
 #include "softgpu/driver/immortal.hpp"
 #include "softgpu/driver/memory/address_space.hpp"
+#include "softgpu/driver/memory/multicast.hpp"
 #include "softgpu/driver/memory/physical.hpp"
 
 namespace softgpu::driver {
@@ -31,6 +32,13 @@ struct Mapped {
   std::shared_ptr<Physical> memory;
   chime::simt::MarkedMemory marked;
 };
+
+void need_units(CUdeviceptr address, std::size_t bytes, std::size_t most) {
+  if (address % kGranule != 0 || !is_whole(bytes))
+    fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %#llx: both are multiples of %zu", bytes, address,
+         kGranule);
+  if (bytes > most) fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes of memory that has %zu", bytes, most);
+}
 
 }  // namespace
 
@@ -80,39 +88,60 @@ void Reservations::need_reserved(CUdeviceptr address, std::size_t bytes) const {
 
 // ---- Mappings ---------------------------------------------------------------------------------
 
-// The address space holds mapped ranges and, between them, reserved ones.
-void Reservations::map(CUdeviceptr address, std::size_t bytes,
-                       const std::shared_ptr<Physical>& memory) {
-  if (address % kGranule != 0 || !is_whole(bytes))
-    fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %#llx: both are multiples of %zu", bytes, address,
-         kGranule);
-  if (bytes > memory->bytes())
-    fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes of memory that has %zu", bytes, memory->bytes());
-  const std::lock_guard lock(mutex_);
+// REQUIRES: mutex_, likewise below.
+Range Reservations::need_hole(CUdeviceptr address, std::size_t bytes) const {
   need_reserved(address, bytes);
   const std::optional<Range> hole = address_space().find(address);
   if (!hole || hole->kind != Kind::kReserved || hole->end() < address + bytes)
     fail(CUDA_ERROR_INVALID_VALUE, "memory is mapped already in %zu bytes at %#llx", bytes,
          address);
+  return *hole;
+}
+
+// The address space holds mapped ranges and, between them, reserved ones.
+void Reservations::put_into(const Range& hole, Range mapped) {
+  address_space().remove(hole.begin);
+  if (mapped.begin > hole.begin)
+    address_space().add(reserved_range(hole.begin, mapped.begin - hole.begin));
+  if (mapped.end() < hole.end())
+    address_space().add(reserved_range(mapped.end(), hole.end() - mapped.end()));
+  address_space().add(std::move(mapped));
+}
+
+void Reservations::map(CUdeviceptr address, std::size_t bytes,
+                       const std::shared_ptr<Physical>& memory) {
+  need_units(address, bytes, memory->bytes());
+  const std::lock_guard lock(mutex_);
+  const Range hole = need_hole(address, bytes);
   if (::mmap(at(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory->fd(),
              0) == MAP_FAILED)
     fail(CUDA_ERROR_OPERATING_SYSTEM, "mmap: %s", std::strerror(errno));
   ::madvise(at(address), bytes, MADV_HUGEPAGE);
   mappings_[address] = {bytes, {}};
-  address_space().remove(hole->begin);
-  if (address > hole->begin)
-    address_space().add(reserved_range(hole->begin, address - hole->begin));
-  if (address + bytes < hole->end())
-    address_space().add(reserved_range(address + bytes, hole->end() - address - bytes));
-  address_space().add({.begin = address,
-                       .bytes = bytes,
-                       .kind = Kind::kMapped,
-                       .device = memory->ordinal(),
-                       .can_read = false,
-                       .can_write = false,
-                       .memory = std::shared_ptr<Mapped>(new Mapped{
-                           memory, {at(address), bytes, chime::simt::MemoryKind::kDevice}}),
-                       .fd = memory->fd()});
+  put_into(hole, {.begin = address,
+                  .bytes = bytes,
+                  .kind = Kind::kMapped,
+                  .device = memory->ordinal(),
+                  .can_read = false,
+                  .can_write = false,
+                  .memory = std::shared_ptr<Mapped>(
+                      new Mapped{memory, {at(address), bytes, chime::simt::MemoryKind::kDevice}}),
+                  .fd = memory->fd()});
+}
+
+void Reservations::map(CUdeviceptr address, std::size_t bytes,
+                       const std::shared_ptr<MulticastObject>& object) {
+  need_units(address, bytes, object->bytes());
+  object->wait_for_devices("cuMemMap");
+  const std::lock_guard lock(mutex_);
+  const Range hole = need_hole(address, bytes);
+  mappings_[address] = {.bytes = bytes, .access = {}, .is_multicast = true};
+  put_into(hole, {.begin = address,
+                  .bytes = bytes,
+                  .kind = Kind::kMulticast,
+                  .can_read = false,
+                  .can_write = false,
+                  .memory = object});
 }
 
 Reservations::Mappings::iterator Reservations::need_whole_mappings(CUdeviceptr address,
@@ -163,6 +192,7 @@ void Reservations::set_access(CUdeviceptr address, std::size_t bytes, CUmemAcces
 
 // All devices and the host are this process: the pages allow what any of them may do.
 void Reservations::protect(CUdeviceptr address, const Mapping& mapping) {
+  if (mapping.is_multicast) return;
   bool reads = false, writes = false;
   for (const auto& [device, access] : mapping.access) {
     reads |= access != CU_MEM_ACCESS_FLAGS_PROT_NONE;

@@ -42,6 +42,11 @@ TEST_P(Refusals, SayWhatIsNotKnown) {
 INSTANTIATE_TEST_SUITE_P(
     Ptx, Refusals,
     testing::Values(Refused{"wgmma.fence.sync.aligned;", "does not know this instruction"},
+                    Refused{"multimem.ld_reduce.relaxed.sys.global.add.f32 %r0, [%d1];",
+                            "multimem of integers and bits"},
+                    Refused{"multimem.st.relaxed.sys.global.v2.b32 [%d1], {%r0, %r1};",
+                            "are floating-point ones"},
+                    Refused{"multimem.cp.async.bulk.b32 [%d1], %r0;", "this operation of multimem"},
                     Refused{"add.u32.approximately %r0, %r1, %r2;", "lacks a type"},
                     Refused{"add.approx.u32 %r0, %r1, %r2;", "'.approx' of this instruction"},
                     Refused{"add.u32 %r0, %r1, %r2, %r3;", "an operand too many"},

@@ -1,4 +1,6 @@
 // Orders and scopes: each form becomes the executor's operation of the same order and scope.
+#include <tuple>
+
 #include "form_case.hpp"
 
 namespace softgpu::tests {
@@ -126,6 +128,45 @@ void atomics(std::vector<Worded>& all) {
   }
 }
 
+// Their effect needs several devices: tests/softgpu/driver/multicast_test.cpp.
+void multimem(std::vector<Worded>& all) {
+  struct Operation {
+    const char *name, *cpp, *type, *cpp_type, *reg;
+  };
+  const std::vector<Operation> kOperations{
+      {"add", "kAdd", "u32", "u32", "r"}, {"add", "kAdd", "s32", "s32", "r"},
+      {"add", "kAdd", "u64", "u64", "q"}, {"min", "kMin", "u32", "u32", "r"},
+      {"min", "kMin", "s32", "s32", "r"}, {"min", "kMin", "u64", "u64", "q"},
+      {"min", "kMin", "s64", "s64", "q"}, {"max", "kMax", "u32", "u32", "r"},
+      {"max", "kMax", "s32", "s32", "r"}, {"max", "kMax", "u64", "u64", "q"},
+      {"max", "kMax", "s64", "s64", "q"}, {"and", "kAnd", "b32", "u32", "r"},
+      {"and", "kAnd", "b64", "u64", "q"}, {"or", "kOr", "b32", "u32", "r"},
+      {"or", "kOr", "b64", "u64", "q"},   {"xor", "kXor", "b32", "u32", "r"},
+      {"xor", "kXor", "b64", "u64", "q"}};
+  for (const Operation& o : kOperations) {
+    const std::string what = std::string(o.name) + "." + o.type, reg = std::string("$") + o.reg;
+    const std::string operation = std::string("<Atom::") + o.cpp + ", ";
+    for (const auto& [ptx, order] : {std::pair{".relaxed.sys", "Order::kRelaxed, "},
+                                     std::pair{".acquire.gpu", "Order::kAcquire, "}})
+      all.push_back(
+          {std::string("multimem.ld_reduce") + ptx + ".global." + what + " " + reg + ", [$g];",
+           {"multimem_ld_reduce" + operation + order + o.cpp_type + ">(e, "}});
+    for (const auto& [ptx, order] : {std::pair{".relaxed.sys", "Order::kRelaxed, "},
+                                     std::pair{".release.sys", "Order::kRelease, "}})
+      all.push_back({std::string("multimem.red") + ptx + ".global." + what + " [$g], " + reg + ";",
+                     {"multimem_red" + operation + order + o.cpp_type + ">(e, "}});
+  }
+  for (const auto& [type, word, reg] :
+       {std::tuple{"b32", "u32", "$r"}, std::tuple{"b64", "u64", "$q"}})
+    for (const auto& [ptx, order] :
+         {std::pair{".weak", "Order::kRelaxed, "}, std::pair{".relaxed.sys", "Order::kRelaxed, "},
+          std::pair{".release.sys", "Order::kRelease, "}})
+      all.push_back({std::string("multimem.st") + ptx + ".global." + type + " [$g], " + reg + ";",
+                     {"multimem_st<" + std::string(order) + word + ">(e, address + 0, "}});
+  all.push_back({"multimem.st.relaxed.sys.global.v4.f32 [$g], {$r, $r, $r, $r};",
+                 {"aligned<16>(e, ", "multimem_st<Order::kRelaxed, u32>(e, address + 12, "}});
+}
+
 void fences(std::vector<Worded>& all) {
   for (const Word& scope : kScopes) {
     for (const auto& [ptx, cpp] :
@@ -151,6 +192,7 @@ std::vector<Worded> worded_forms() {
   std::vector<Worded> all;
   accesses(all);
   atomics(all);
+  multimem(all);
   fences(all);
   return all;
 }

@@ -8,6 +8,7 @@
 
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/multimem.cuh"
 #include "chime/device/coll/nodes.cuh"
 #include "chime/device/copy.cuh"
 
@@ -180,6 +181,8 @@ CHIME_DEVICE int fcollectmem(const Context& ctx, Group g, chime_team_t team, voi
       ctx, g,
       {team, Operation::kFcollect, dst, src, bytes, detail::bytes_of_all(ctx, team, bytes), bytes},
       [&](detail::Meeting meeting) {
+        if (detail::goes_by_multimem(ctx, team, abi::kFcollectByMultimem))
+          return detail::gather_by_multimem(ctx, g, meeting, dst, src, bytes);
         if (bytes >= detail::team_of(ctx, team).switch_at.fcollect_by_nodes) {
           if (!detail::know_nodes(ctx, g, meeting)) return false;
           if (detail::node_members_of(ctx, meeting) != 0)

@@ -14,6 +14,7 @@
 
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/multimem.cuh"
 #include "chime/device/coll/nodes.cuh"
 #include "chime/device/coll/reduction.cuh"
 #include "chime/device/coll/sources.cuh"
@@ -263,22 +264,28 @@ CHIME_DEVICE Room room_of_reduce(const Context& ctx, Meeting meeting, const Redu
 // Out of line: its choices are no registers of the kernel.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE Sharing share_for_reduce(const Context& ctx, Group g, Meeting meeting,
-                                                  unsigned number, Reduction all,
+                                                  unsigned number, bool by_multimem, Reduction all,
                                                   std::size_t bytes) {
   const bool by_nodes = is_reduced_by_nodes(ctx, meeting, number, bytes);
+  const bool can = by_multimem && can_reduce_by_multimem(number & 0xff, all.dst, all.src);
   const Room room = room_of_reduce(ctx, meeting, all, bytes);
-  return share_sources(ctx, g, meeting, {all.src, bytes, true, room, by_nodes});
+  return share_sources(ctx, g, meeting, {all.src, bytes, true, room, by_nodes, can});
 }
 
 template <class Combine, class Group>
 CHIME_DEVICE bool reduce_all(const Context& ctx, Group g, Meeting meeting, Combine combine,
                              const Reduction& all) {
   const std::size_t bytes = all.n * combine.bytes();
+  const unsigned number = combine.number();
   const abi::SwitchSizes& switch_at = team_of(ctx, meeting.handle).switch_at;
+  const bool by_multimem =
+      multimem_combines(number) && goes_by_multimem(ctx, meeting.handle, abi::kReduceByMultimem);
   if (bytes >= switch_at.reduce_by_nodes && !know_nodes(ctx, g, meeting)) return false;
-  if (bytes >= switch_at.reduce) {
-    const Sharing sharing = share_for_reduce(ctx, g, meeting, combine.number(), all, bytes);
+  if (by_multimem || bytes >= switch_at.reduce) {
+    const Sharing sharing = share_for_reduce(ctx, g, meeting, number, by_multimem, all, bytes);
     if (sharing == Sharing::kFailed) return false;
+    if (sharing == Sharing::kAlike)
+      return reduce_by_multimem(ctx, g, meeting, number, all.dst, all.src, bytes);
     if (sharing == Sharing::kByNodes || sharing == Sharing::kByNodesInPlace)
       return reduce_by_nodes(ctx, g, meeting, combine, all, sharing == Sharing::kByNodesInPlace);
     if (sharing == Sharing::kMapped) return reduce_by_loads(ctx, g, meeting, combine, all);

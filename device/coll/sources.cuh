@@ -34,13 +34,15 @@ struct Source {
   std::size_t bytes;
   bool stays;  // until all have read it
   Room room;
-  bool by_nodes = false;  // only members of this PE's node read it (nodes.cuh)
+  bool by_nodes = false;     // only members of this PE's node read it (nodes.cuh)
+  bool by_multimem = false;  // this member can load all members' sources by one address
 };
 
 // What a member says of its source: an offset in the heap, or kNotReached, and what room there is.
 inline constexpr std::uint64_t kRoomAtOnce = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kRoomLater = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t kNotReached = kRoomLater - 1;
+inline constexpr std::uint64_t kByMultimem = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t kNotReached = kByMultimem - 1;
 
 CHIME_DEVICE std::uint64_t word_of(Room room) {
   if (room == Room::kNever) return 0;
@@ -56,6 +58,7 @@ CHIME_DEVICE const std::byte** places_of_sources(const Context& ctx, Meeting mee
 enum class Sharing : unsigned {
   kFailed,          // which is recorded
   kMapped,          // all members may read all sources where they are
+  kAlike,           // and by one multicast address
   kStaged,          // all members' destinations may take blocks at once
   kInPlace,         // as sources leave
   kByNodes,         // as kMapped on each node, and destinations may take blocks at once
@@ -81,7 +84,8 @@ CHIME_DEVICE bool maps(const Context& ctx, Meeting meeting, RankGroup members) {
 CHIME_DEVICE std::uint64_t place_of(const Context& ctx, Meeting meeting, const Source& source) {
   const bool is_reached = source.stays && is_in_heap(ctx, source.data, source.bytes) &&
                           maps(ctx, meeting, readers_of(ctx, meeting, source.by_nodes));
-  return (is_reached ? heap_offset(ctx, source.data) : kNotReached) | word_of(source.room);
+  return (is_reached ? heap_offset(ctx, source.data) : kNotReached) | word_of(source.room) |
+         (source.by_multimem ? kByMultimem : 0);
 }
 
 // By the leader: notes where sources are mapped.
@@ -90,16 +94,18 @@ CHIME_DEVICE Sharing decide_sharing(const Context& ctx, Meeting meeting, bool by
   const RankGroup readers = readers_of(ctx, meeting, by_nodes);
   const std::uint64_t mine = meeting.area(ctx).call;
   bool are_reached = (mine & kNotReached) != kNotReached;
+  bool are_alike = are_reached && (mine & kByMultimem) != 0;
   std::uint64_t room = mine;
   for (unsigned i = size_of(ctx, meeting) - 1; i-- > 0;) {
     const unsigned rank = other_member(ctx, meeting, i);
     const std::uint64_t word = told_by(ctx, meeting, rank);
     are_reached = are_reached && (word & kNotReached) != kNotReached;
+    are_alike = are_alike && word == mine;
     room &= word;
     if (are_reached && rank - readers.first < readers.count)
       places[rank] = heap_of_member(ctx, meeting, rank) + (word & kNotReached);
   }
-  if (are_reached && !by_nodes) return Sharing::kMapped;
+  if (are_reached && !by_nodes) return are_alike ? Sharing::kAlike : Sharing::kMapped;
   if ((room & kRoomAtOnce) != 0) return are_reached ? Sharing::kByNodes : Sharing::kStaged;
   if ((room & kRoomLater) == 0) return Sharing::kRefused;
   return are_reached ? Sharing::kByNodesInPlace : Sharing::kInPlace;

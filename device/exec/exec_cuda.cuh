@@ -80,6 +80,7 @@ using chime_bfloat16_t = chime::exec::bfloat16;
 
 #include "chime/device/exec/exec_cuda_async.cuh"
 #include "chime/device/exec/exec_cuda_memory.cuh"
+#include "chime/device/exec/exec_cuda_multimem.cuh"
 #include "chime/device/exec/exec_cuda_threads.cuh"
 #include "chime/device/state_cuda.cuh"
 #ifndef __CUDACC_RTC__  // NVRTC compiles kernels alone

@@ -34,6 +34,20 @@ class DeviceMemory {
   virtual const std::byte* fabric_handle() const = 0;
 };
 
+// The heaps of several GPUs at one address, for multimem instructions (device/coll/multimem.cuh).
+// One PE creates it, the others join it. On destruction this PE's part ends.
+class Multicast {
+ public:
+  virtual ~Multicast() = default;
+  // Names it to the PEs that join. Borrowed.
+  virtual int share_fd() const = 0;
+  // This PE's GPU takes part.
+  virtual void add_device() = 0;
+  // Puts the heap of this PE there, whole, and returns the address at which kernels of its GPU
+  // reach all heaps that are there. REQUIRES: all devices are added, else the driver waits.
+  virtual std::byte* bind(const DeviceMemory& heap) = 0;
+};
+
 // Another device's registers, mapped so that kernels store to them. Unmaps on destruction.
 class IoMapping {
  public:
@@ -91,6 +105,19 @@ class Gpu {
   // Lets this PE's device use the heap of another PE of this process at the address that PE mapped
   // it at.
   virtual void share_mapping(const DeviceMemory&) {}
+
+  // Why the heap cannot be in a multicast of so many GPUs; empty: it can.
+  virtual std::string why_no_multicast(const DeviceMemory& /*heap*/, unsigned /*gpus*/) {
+    return "its device is the CPU, which has no multicast";
+  }
+  // For heaps of `bytes`, of so many GPUs. Throws Error, as its calls do. REQUIRES: nothing forbids
+  // it. `fd`, of another PE's, stays the caller's.
+  virtual std::unique_ptr<Multicast> create_multicast(std::size_t /*bytes*/, unsigned /*gpus*/) {
+    return nullptr;
+  }
+  virtual std::unique_ptr<Multicast> join_multicast(int /*fd*/, std::size_t /*bytes*/) {
+    return nullptr;
+  }
 
   // Memory of the host that host and kernels both read and write coherently: what the host looks at
   // while kernels run. `address()` is valid on both sides.

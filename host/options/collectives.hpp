@@ -16,6 +16,7 @@ struct CollectiveOptions {
   Bytes fcollect_by_nodes, reduce_by_nodes;
   std::optional<std::uint64_t> doubling;  // from how many members on; 0: never
   std::optional<bool> direct_barrier;     // as far as a team is small enough
+  std::uint32_t by_multimem = 0;  // bits of abi::Team::by_multimem: those calls, where they can
 };
 
 }  // namespace chime::host

@@ -39,6 +39,7 @@
 #include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/settings/env.hpp"
+#include "host/teams/multicast.hpp"
 #include "host/teams/team_table.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
@@ -58,6 +59,7 @@ struct DeviceStage {
   // A ControlBlock, which local peers map, and behind it the bits of abi::Pe::dead.
   std::shared_ptr<DeviceMemory> control_memory;
   Heap heap;
+  NodeMulticast multicast;  // of the node's heaps, where the user asks for it
   LocalPeers local_peers;
   std::unique_ptr<TeamTable> teams;
   std::mutex one_team_maker;              // at a time: what it proposes it may be given

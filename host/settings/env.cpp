@@ -251,7 +251,7 @@ void read_collective_scratch(const Variable& v, std::string_view text, Settings&
   s.collective_scratch = parse_number(v, text, 256, 1u << 20);
 }
 
-// "auto|few|many|bytes" or "auto|few|many|nodes|bytes": the place of the word. None: it is bytes.
+// "auto|few|many|...|bytes": the place of the word. None: it is bytes.
 std::optional<std::size_t> word_of_algorithm(const Variable& v, std::string_view text) {
   std::string_view words = v.values;
   for (std::size_t i = 0; words != "bytes"; ++i) {
@@ -263,13 +263,19 @@ std::optional<std::size_t> word_of_algorithm(const Variable& v, std::string_view
 }
 
 template <CollectiveOptions::Bytes CollectiveOptions::*kCall,
-          CollectiveOptions::Bytes CollectiveOptions::*kByNodes = nullptr>
+          CollectiveOptions::Bytes CollectiveOptions::*kByNodes = nullptr,
+          std::uint32_t kMultimem = 0>
 void read_algorithm(const Variable& v, std::string_view text, Settings& s) {
   struct Choice {
     CollectiveOptions::Bytes from, by_nodes;
   };
+  // By a third word "nodes" all that can be; by "multimem", a bit of abi::Team::by_multimem, what
+  // can be, and else as auto.
+  const bool by_multimem = kMultimem != 0 && text == "multimem";
+  s.collectives.by_multimem &= ~kMultimem;
+  if (by_multimem) s.collectives.by_multimem |= kMultimem;
   const Choice words[] = {{}, {kNoBytes, kNoBytes}, {0, kNoBytes}, {0, 0}};
-  const std::optional<std::size_t> word = word_of_algorithm(v, text);
+  const std::optional<std::size_t> word = by_multimem ? 0 : word_of_algorithm(v, text);
   const Choice asked = word ? words[*word] : Choice{parse_bytes(v, text), {}};
   s.collectives.*kCall = asked.from;
   if constexpr (kByNodes != nullptr) s.collectives.*kByNodes = asked.by_nodes;
@@ -496,15 +502,20 @@ constexpr Variable kVariables[] = {
      "Algorithm of broadcasts: tree, blocks, or blocks from so many bytes on. chime-info "
      "--collectives says what each does, and what auto takes.",
      read_algorithm<&CollectiveOptions::broadcast>},
-    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|nodes|bytes", "auto",
-     "Algorithm of fcollects, as CHIME_COLL_BROADCAST.",
-     read_algorithm<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes>},
+    {"CHIME_COLL_FCOLLECT", "auto|slots|direct|nodes|multimem|bytes", "auto",
+     "Algorithm of fcollects, as CHIME_COLL_BROADCAST. multimem: one store for all GPUs of a node "
+     "where these have multicast, else as auto, which never takes it: it has not yet run on "
+     "hardware.",
+     read_algorithm<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes,
+                    abi::kFcollectByMultimem>},
     {"CHIME_COLL_ALLTOALL", "auto|slots|direct|bytes", "auto",
      "Algorithm of alltoalls, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::alltoall>},
-    {"CHIME_COLL_REDUCE", "auto|slots|blocks|nodes|bytes", "auto",
-     "Algorithm of reductions, as CHIME_COLL_BROADCAST.",
-     read_algorithm<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes>},
+    {"CHIME_COLL_REDUCE", "auto|slots|blocks|nodes|multimem|bytes", "auto",
+     "Algorithm of reductions, as CHIME_COLL_FCOLLECT. By multimem go sums, least and largest "
+     "values and bits of integers of 4 and 8 bytes.",
+     read_algorithm<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes,
+                    abi::kReduceByMultimem>},
     {"CHIME_COLL_REDUCESCATTER", "auto|slots|blocks|bytes", "auto",
      "Algorithm of reducescatters, as CHIME_COLL_BROADCAST.",
      read_algorithm<&CollectiveOptions::reducescatter>},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
+#include "host/errors/log.hpp"
 #include "host/errors/step.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
@@ -250,6 +252,30 @@ std::vector<int> mapped_by_settings(const Settings& settings,
   return pes;
 }
 
+// Where the user asks for an algorithm that needs it. Without it, calls go as by auto.
+void make_multicast(DeviceStage& stage, const Settings& settings, bootstrap::Bootstrap& bootstrap,
+                    bootstrap::Deadline deadline) {
+  if (settings.collectives.by_multimem == 0) return;
+  const bootstrap::NodeInfo& node = bootstrap.node();
+  const bool maps_all = std::ranges::all_of(node.pes, [&](int pe) {
+    return pe == bootstrap.rank() || stage.peers.path(pe) == Path::kP2p;
+  });
+  stage.multicast = step("making one address of the node's heaps", [&] {
+    return make_node_multicast({.bootstrap = bootstrap,
+                                .gpu = *stage.gpu,
+                                .heap = *stage.heap.memory(),
+                                .maps_all = maps_all,
+                                .control = *stage.control_memory,
+                                .deadline = deadline});
+  });
+  const NodeMulticast& made = stage.multicast;
+  if (made.object) return stage.teams->use_multicast(made.heaps, made.pes);
+  if (node.my_pe == 0)
+    log(LogLevel::kWarn, bootstrap.rank(),
+        "collectives do not go by multimem here, but as without CHIME_COLL_...=multimem: {}",
+        made.why_not);
+}
+
 // Those that are known without asking other PEs.
 void add_predefined_teams(DeviceStage& stage, bootstrap::Bootstrap& bootstrap) {
   const bootstrap::NodeInfo& node = bootstrap.node();
@@ -317,6 +343,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   if (settings.checks_bounds)
     step("making the bounds of allocations known", [&] { stage->heap.check_bounds(*stage->gpu); });
   make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
+  make_multicast(*stage, settings, bootstrap, init_deadline(settings));
   add_predefined_teams(*stage, bootstrap);
   for (const auto& transport : stage->transports)
     if (leads_to_some_on_demand(*stage, *transport))

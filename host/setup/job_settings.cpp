@@ -71,14 +71,15 @@ std::string team_lanes_text(const Settings& settings) {
 std::string bytes_text(const CollectiveOptions::Bytes& from) {
   return from ? std::to_string(*from) : "auto";
 }
-template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall, std::uint32_t kMultimem = 0>
 std::string algorithm_text(const Settings& settings) {
+  if ((settings.collectives.by_multimem & kMultimem) != 0) return "multimem";
   return bytes_text(settings.collectives.*kCall);
 }
 template <CollectiveOptions::Bytes CollectiveOptions::*kCall,
-          CollectiveOptions::Bytes CollectiveOptions::*kByNodes>
+          CollectiveOptions::Bytes CollectiveOptions::*kByNodes, std::uint32_t kMultimem>
 std::string algorithm_text(const Settings& settings) {
-  return fmt::format("{}, by nodes {}", bytes_text(settings.collectives.*kCall),
+  return fmt::format("{}, by nodes {}", algorithm_text<kCall, kMultimem>(settings),
                      bytes_text(settings.collectives.*kByNodes));
 }
 
@@ -120,10 +121,12 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_BARRIER", barrier_text},
     {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
     {"CHIME_COLL_FCOLLECT",
-     algorithm_text<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes>},
+     algorithm_text<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes,
+                    abi::kFcollectByMultimem>},
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
     {"CHIME_COLL_REDUCE",
-     algorithm_text<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes>},
+     algorithm_text<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes,
+                    abi::kReduceByMultimem>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
     {"CHIME_COLL_SCAN", algorithm_text<&CollectiveOptions::scan>},
     {"CHIME_COLL_DOUBLING", doubling_text},

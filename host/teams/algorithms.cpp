@@ -75,6 +75,10 @@ constexpr ByNodes kReduceByNodes = {
     "where nodes have equally many by rank, 2, 4, 8 ...",
     &CollectiveOptions::reduce_by_nodes, &abi::SwitchSizes::reduce_by_nodes,
     from_worth_reducing_by_nodes};
+constexpr std::string_view kStoreToAll = "to dst, by one store for all";
+constexpr std::string_view kLoadFromAll =
+    "a block a member, loaded from all and stored to all at once; sums, least and largest values "
+    "and bits of integers of 4 and 8 bytes";
 
 constexpr Algorithms kAll[] = {
     {"broadcast", "CHIME_COLL_BROADCAST", "tree", "blocks", "the source", kTree, kSpread,
@@ -82,13 +86,13 @@ constexpr Algorithms kAll[] = {
      has_two_others},
     {"fcollect", "CHIME_COLL_FCOLLECT", "slots", "direct", "a member", kSlots, kDirect,
      &CollectiveOptions::fcollect, &abi::SwitchSizes::fcollect, from_more_than_doubled,
-     most_of_slot, always, kFcollectByNodes},
+     most_of_slot, always, kFcollectByNodes, abi::kFcollectByMultimem, kStoreToAll},
     {"alltoall", "CHIME_COLL_ALLTOALL", "slots", "direct", "a block", kSlots, kDirect,
      &CollectiveOptions::alltoall, &abi::SwitchSizes::alltoall, from_more_than_carried,
      most_of_slot, always},
     {"reduce", "CHIME_COLL_REDUCE", "slots", "blocks", "a source", kSlots, kBlocks,
      &CollectiveOptions::reduce, &abi::SwitchSizes::reduce, from_more_than_slots, most, has_others,
-     kReduceByNodes},
+     kReduceByNodes, abi::kReduceByMultimem, kLoadFromAll},
     {"reducescatter", "CHIME_COLL_REDUCESCATTER", "slots", "blocks", "a source", kSlots, kParts,
      &CollectiveOptions::reducescatter, &abi::SwitchSizes::reducescatter, from_more_than_slots,
      most, has_others},

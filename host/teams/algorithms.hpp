@@ -42,6 +42,10 @@ struct Algorithms {
   std::uint64_t (*most_of_few)(const TeamSize&);  // bytes that the first algorithm can take
   bool (*has_many)(const TeamSize&);              // whether the team may take the second one
   ByNodes by_nodes = {};                          // no name: there is none
+  // Another one, "multimem", of teams that have all GPUs of a multicast, which the user alone may
+  // ask for: its bit in abi::Team::by_multimem. 0: there is none.
+  std::uint32_t multimem = 0;
+  std::string_view multimem_means = {};
 
   bool goes_by_nodes() const { return !by_nodes.name.empty(); }
 };

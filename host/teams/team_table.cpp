@@ -143,7 +143,28 @@ abi::Team TeamTable::entry_of(const KnownTeam& team) const {
   entry.meets_directly = meets_directly(shape_.algorithms, members, is_mapped) ? 1 : 0;
   entry.node_members = members_of_node(team.members);
   entry.switch_at = switch_sizes(shape_.algorithms, {members, slot_bytes, doubles, is_mapped});
+  if (are_all_of_multicast(team.members)) {
+    entry.multicast_heap = multicast_heaps_;
+    entry.by_multimem = shape_.algorithms.by_multimem;
+  }
   return entry;
+}
+
+bool TeamTable::are_all_of_multicast(const Members& members) const {
+  if (multicast_heaps_ == nullptr) return false;
+  std::vector<int> pes;
+  for (int rank = 0; rank < members.size(); ++rank) pes.push_back(members.pe(rank));
+  std::ranges::sort(pes);
+  return pes == multicast_pes_;
+}
+
+void TeamTable::use_multicast(std::byte* heaps, const std::vector<int>& pes) {
+  const std::lock_guard lock(mutex_);
+  multicast_heaps_ = heaps;
+  multicast_pes_ = pes;
+  std::ranges::sort(multicast_pes_);
+  for (const std::optional<KnownTeam>& team : known_)
+    if (team) write(*team);
 }
 
 bool TeamTable::are_all_mapped(const Members& members) const {

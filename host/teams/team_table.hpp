@@ -76,6 +76,10 @@ class TeamTable {
   // Makes the predefined team `handle` of `members`, one of which is this PE.
   void add_predefined(chime_team_t handle, Members members);
 
+  // From now on teams that have just these PEs, and those that they have already, may go by
+  // multimem where the settings say so: `heaps` is where kernels reach the heaps of all.
+  void use_multicast(std::byte* heaps, const std::vector<int>& pes);
+
   // What this PE proposes. One proposal at a time, until accept() or the next one.
   TeamProposal propose();
   // Throws where teams have been numbered up to the last number.
@@ -120,6 +124,7 @@ class TeamTable {
   abi::Team entry_of(const KnownTeam& team) const;
   bool are_all_mapped(const Members& members) const;
   int members_of_node(const Members& members) const;
+  bool are_all_of_multicast(const Members& members) const;
   void write(const KnownTeam& team);
   std::size_t index_of(chime_team_t team) const {
     return static_cast<std::size_t>(abi::team_index(team));
@@ -130,6 +135,8 @@ class TeamTable {
   const Shape shape_;
   const int my_pe_;
   const std::vector<int> mapped_;
+  std::byte* multicast_heaps_ = nullptr;         // null: there is none
+  std::vector<int> multicast_pes_;               // ascending
   std::unique_ptr<DeviceMemory> memory_;         // entries, then a list of PEs for each
   abi::Team* entries_;                           // in it
   mutable std::mutex mutex_;                     // guards what follows

@@ -13,9 +13,10 @@ REDUCE = {"call": "reduce", "few": "slots", "many": "blocks", "from": 1 << 59}
 
 
 class Settings(unittest.TestCase):
-    def setting(self, row, few, many, pes=4):
+    def setting(self, row, few, many, pes=4, by_multimem=None):
         sizes = [4 << i for i in range(len(few))]
-        return coll_tune.setting(row, sizes, pes, dict(zip(sizes, few)), dict(zip(sizes, many)))
+        return coll_tune.setting(row, sizes, pes, dict(zip(sizes, few)), dict(zip(sizes, many)),
+                                 by_multimem and dict(zip(sizes, by_multimem)))
 
     def test_the_second_algorithm_begins_where_it_wins_at_all_larger_sizes(self):
         self.assertEqual(self.setting(REDUCE, [2, 2, 2, 2], [1, 3, 1, 3]), "32")
@@ -30,6 +31,10 @@ class Settings(unittest.TestCase):
         fcollect = {"call": "fcollect", "few": "slots", "many": "direct", "from": 9}
         self.assertEqual(self.setting(fcollect, [1, 1, 9], [2, 2, 1]), "4")
         self.assertEqual(self.setting(fcollect, [2, 2, 1], [1, 1, 9]), "slots")
+
+    def test_multimem_is_taken_where_it_wins_everywhere(self):
+        self.assertEqual(self.setting(REDUCE, [1, 1, 1], [2, 2, 2], by_multimem=[3, 3, 3]), "multimem")
+        self.assertEqual(self.setting(REDUCE, [1, 1, 1], [2, 2, 2], by_multimem=[3, 2, 3]), "4")
 
     def test_a_team_without_a_second_one_takes_the_first(self):
         self.assertEqual(self.setting(dict(REDUCE, **{"from": None}), [1, 1, 1], [2, 2, 2]), "slots")

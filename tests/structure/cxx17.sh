@@ -43,7 +43,7 @@ accept() {  # <what it is> <source text>
 
 c_headers='^chime/(error|families|host_ops|types|cxx20|export|abi/tu_state)\.h$'
 headers=$( (cd include && find chime -path chime/nvrtc -prune -o '(' -name '*.h' -o -name '*.hpp' -o -name '*.cuh' ')' -print; find ../device -name '*.cuh' | sed 's|^../device|chime/device|') |
-  grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sort)
+  grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory|_multimem)?)\.cuh$' | sort)
 [ "$language" = c++ ] || headers="chime/chime.h chime/chime_device.cuh chime/device/rma.cuh"  # nvcc takes a second for each
 for header in $headers; do
   case $(grep -cE "$c_headers" <<<"$header") in

@@ -28,7 +28,7 @@ public_headers() {
 }
 # *_cuda*.cuh and ptx*.cuh are for nvcc; the preset cuda compiles them.
 inner_headers() {
-  find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort
+  find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory|_multimem)?)\.cuh$' | sed 's|^|chime/|' | sort
 }
 for header in $(public_headers) $([ "$which" = public ] || inner_headers); do check c++ c++20 "$header"; done
 for header in $(cd include && { find chime -maxdepth 1 -name '*.h'; find compat -name '*.h'; } | sort); do

@@ -35,8 +35,8 @@ forbid '\b(threadIdx|blockIdx|blockDim|gridDim|__shared__|__syncthreads|__syncwa
   'CUDA is spoken in exec only; here say exec::thread_idx, CHIME_SHARED_VAR, exec::launch ...:' "${programs[@]}"
 forbid '\b(__CUDACC__|__CUDA__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
   'only exec asks which compiler runs; use CHIME_IF_DEVICE or a macro of exec.cuh:' "${everywhere[@]}"
-forbid '\basm\b' "^device/(exec/ptx(_memory)?\.cuh$|simt/)" \
-  'inline assembly stands in device/exec/ptx.cuh, device/exec/ptx_memory.cuh and device/simt alone:' "${everywhere[@]}"
+forbid '\basm\b' "^device/(exec/ptx(_memory|_multimem)?\.cuh$|simt/)" \
+  'inline assembly stands in device/exec/ptx.cuh, ptx_memory.cuh, ptx_multimem.cuh and device/simt alone:' "${everywhere[@]}"
 forbid '#include "chime/device/simt/' "$exec_files|^device/simt/" \
   'device code meets the executor through exec only:' device
 forbid '#include "\.\.?/' '^$' \

@@ -16,6 +16,7 @@ struct Choice {
   const host::Algorithms& of;
   std::uint64_t from;      // bytes from which the second one is taken
   std::uint64_t by_nodes;  // the third, where nodes allow it
+  bool by_multimem;        // where GPUs have multicast; else as the rest says
 
   bool takes_few() const { return from > 0; }
   bool takes_many() const { return from != host::kNoBytes; }
@@ -44,7 +45,8 @@ Choices choices(const host::Settings& settings, int n_pes) {
                   host::meets_directly(settings.collectives, members, false)}};
   for (const host::Algorithms& call : host::all_algorithms())
     all.calls.push_back({call, sizes.*call.switch_at,
-                         call.goes_by_nodes() ? sizes.*call.by_nodes.switch_at : host::kNoBytes});
+                         call.goes_by_nodes() ? sizes.*call.by_nodes.switch_at : host::kNoBytes,
+                         (settings.collectives.by_multimem & call.multimem) != 0});
   return all;
 }
 
@@ -63,6 +65,11 @@ void print_text(const Choices& all, int n_pes) {
   for (const Choice& choice : all.calls) {
     const host::Algorithms& of = choice.of;
     fmt::print("  {}  ({}={})\n", of.call, of.variable, value_of(of.variable));
+    if (choice.by_multimem)
+      fmt::print(
+          "      multimem, in a team of a node's GPUs that have multicast (not yet run on "
+          "hardware): {}\n      else\n",
+          of.multimem_means);
     if (choice.takes_few())
       fmt::print("      {}{}: {}\n", of.few,
                  choice.takes_many()
@@ -101,6 +108,7 @@ void print_json(const Choices& all, int n_pes) {
                                {"bytes_of", choice.of.counted}, {"from", nullptr}};
     if (choice.takes_many()) row["from"] = choice.from;
     if (choice.goes_by_nodes()) row["from_by_nodes"] = choice.by_nodes;
+    if (choice.of.multimem != 0) row["by_multimem"] = choice.by_multimem;
     object["collectives"].push_back(std::move(row));
   }
   fmt::print("{}\n", object.dump(2));

@@ -6,6 +6,7 @@
 #include "chime/device/simt/exec/exec_async.hpp"
 #include "chime/device/simt/exec/exec_host.hpp"
 #include "chime/device/simt/exec/exec_memory.hpp"
+#include "chime/device/simt/exec/exec_multimem.hpp"
 #include "chime/device/simt/exec/exec_threads.hpp"
 #include "chime/device/simt/memory/shared_memory.hpp"
 #include "chime/device/simt/trace/traced.hpp"

@@ -11,6 +11,7 @@
 #include "host/gpu/cuda/late_loading.hpp"
 #include "host/gpu/cuda/library_kernels.hpp"
 #include "host/gpu/cuda/memory.hpp"
+#include "host/gpu/cuda/multicast.hpp"
 #include "host/gpu/cuda/queue.hpp"
 
 namespace chime::host {
@@ -166,6 +167,18 @@ class CudaGpu final : public Gpu {
   void share_mapping(const DeviceMemory& memory) override {
     const CurrentContext current(context_);
     cuda::grant_access(place(), memory.address(), memory.bytes());
+  }
+  std::string why_no_multicast(const DeviceMemory& heap, unsigned gpus) override {
+    const CurrentContext current(context_);
+    return cuda::why_no_multicast(place(), heap, gpus);
+  }
+  std::unique_ptr<Multicast> create_multicast(std::size_t bytes, unsigned gpus) override {
+    const CurrentContext current(context_);
+    return cuda::create_multicast(place(), bytes, gpus);
+  }
+  std::unique_ptr<Multicast> join_multicast(int fd, std::size_t bytes) override {
+    const CurrentContext current(context_);
+    return cuda::join_multicast(place(), fd, bytes);
   }
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
     const CurrentContext current(context_);

@@ -73,6 +73,11 @@ namespace chime::host::cuda {
 
 // Functions of drivers for CUDA 12.4 and newer; null where the driver is older.
 #define CHIME_CUDA_LATER_DRIVER_FUNCTIONS(X) \
+  X(cuMulticastCreate)                       \
+  X(cuMulticastAddDevice)                    \
+  X(cuMulticastBindMem)                      \
+  X(cuMulticastUnbind)                       \
+  X(cuMulticastGetGranularity)               \
   X(cuModuleGetFunctionCount)                \
   X(cuModuleEnumerateFunctions)              \
   X(cuFuncLoad)

@@ -9,22 +9,13 @@
 
 #include "host/errors/error.hpp"
 #include "host/gpu/cuda/driver.hpp"
+#include "host/gpu/cuda/parts.hpp"
 #include "host/gpu/memfd.hpp"
 
 namespace chime::host::cuda {
 namespace {
 
 static_assert(sizeof(CUmemFabricHandle) == 64, "the size that gpu.hpp promises");
-
-// Physical memory comes in multiples of this on every GPU that Chime supports (checked): both sides
-// of an exchange round up alike without asking each other.
-constexpr std::size_t kGranule = kHeapAlignment;
-
-std::size_t whole_granules(std::size_t bytes) {
-  return (bytes + kGranule - 1) / kGranule * kGranule;
-}
-
-std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 // How memory is named to other processes: a descriptor needs nothing but a socket; a fabric handle
 // needs NVIDIA's IMEX service.
@@ -61,100 +52,6 @@ void check_granule(const CUmemAllocationProp& prop) {
                     " bytes, which do not divide Chime's " + std::to_string(kGranule));
 }
 
-// Physical memory: made here, or a peer's.
-class Physical {
- public:
-  // `use`: what it is for, and what makes it smaller.
-  Physical(const CUmemAllocationProp& prop, std::size_t bytes, const char* use) {
-    driver().check(driver().cuMemCreate(&handle_, bytes, &prop, 0), "cuMemCreate",
-                   "the GPU has no " + mebibytes(bytes) + " left for " + use);
-  }
-  Physical(void* shareable, CUmemAllocationHandleType type) {
-    driver().check(driver().cuMemImportFromShareableHandle(&handle_, shareable, type),
-                   "cuMemImportFromShareableHandle",
-                   "a peer's heap cannot be mapped here; CHIME_P2P=off does without");
-  }
-  Physical(const Physical&) = delete;
-  Physical& operator=(const Physical&) = delete;
-  ~Physical() {
-    const UncapturedCalls uncaptured;
-    driver().cuMemRelease(handle_);
-  }
-
-  CUmemGenericAllocationHandle handle() const { return handle_; }
-
- private:
-  CUmemGenericAllocationHandle handle_ = 0;
-};
-
-// Addresses that nothing else in this process uses.
-class Addresses {
- public:
-  explicit Addresses(std::size_t bytes) : bytes_(bytes) {
-    driver().check(driver().cuMemAddressReserve(&first_, bytes, kGranule, 0, 0),
-                   "cuMemAddressReserve", "no room for " + mebibytes(bytes) + " of addresses");
-  }
-  Addresses(const Addresses&) = delete;
-  Addresses& operator=(const Addresses&) = delete;
-  ~Addresses() {
-    const UncapturedCalls uncaptured;
-    driver().cuMemAddressFree(first_, bytes_);
-  }
-
-  CUdeviceptr first() const { return first_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  CUdeviceptr first_ = 0;
-  std::size_t bytes_;
-};
-
-// The whole of a Physical, readable and writable at the Addresses.
-class Mapping {
- public:
-  Mapping(const Addresses& at, const Physical& physical) : at_(at) {
-    driver().check(driver().cuMemMap(at.first(), at.bytes(), 0, physical.handle(), 0), "cuMemMap");
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    const UncapturedCalls uncaptured;
-    driver().cuMemUnmap(at_.first(), at_.bytes());
-  }
-
- private:
-  const Addresses& at_;
-};
-
-// The name of memory that other processes import it by. Empty for imported memory.
-class ShareHandle {
- public:
-  ShareHandle() = default;
-  ShareHandle(const Physical& physical, CUmemAllocationHandleType type) {
-    const bool is_fd = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    void* const out = is_fd ? static_cast<void*>(&fd_) : static_cast<void*>(&fabric_);
-    driver().check(driver().cuMemExportToShareableHandle(out, physical.handle(), type, 0),
-                   "cuMemExportToShareableHandle",
-                   is_fd ? "see ulimit -n" : "fabric handles need a running nvidia-imex service");
-    is_fabric_ = !is_fd;
-  }
-  ShareHandle(ShareHandle&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), is_fabric_(other.is_fabric_), fabric_(other.fabric_) {}
-  ~ShareHandle() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  int fd() const { return fd_; }
-  const std::byte* fabric() const {
-    return is_fabric_ ? reinterpret_cast<const std::byte*>(&fabric_) : nullptr;
-  }
-
- private:
-  int fd_ = -1;
-  bool is_fabric_ = false;
-  CUmemFabricHandle fabric_{};
-};
-
 class VmmMemory final : public DeviceMemory {
  public:
   VmmMemory(const Place& place, std::size_t bytes, std::unique_ptr<Physical> physical,
@@ -171,6 +68,8 @@ class VmmMemory final : public DeviceMemory {
   std::size_t bytes() const override { return bytes_; }
   int share_fd() const override { return shared_.fd(); }
   const std::byte* fabric_handle() const override { return shared_.fabric(); }
+
+  CUmemGenericAllocationHandle physical() const { return physical_->handle(); }
 
  private:
   const std::size_t bytes_;
@@ -274,6 +173,10 @@ std::unique_ptr<DeviceMemory> create_exportable(const Place& place, std::size_t 
                                              "the heap; make CHIME_SYMMETRIC_SIZE smaller");
   ShareHandle shared(*physical, prop.requestedHandleTypes);
   return std::make_unique<VmmMemory>(place, bytes, std::move(physical), std::move(shared));
+}
+
+CUmemGenericAllocationHandle physical_of(const DeviceMemory& memory) {
+  return dynamic_cast<const VmmMemory&>(memory).physical();
 }
 
 std::unique_ptr<DeviceMemory> create_private(const Place& place, std::size_t bytes) {

@@ -22,7 +22,10 @@ struct Place {
 // driver can do that at all.
 std::unique_ptr<DeviceMemory> create_exportable(const Place& place, std::size_t bytes);
 
-// The same for this process alone.
+// The handle of its physical memory, which `memory` keeps. REQUIRES: create_exportable made it.
+CUmemGenericAllocationHandle physical_of(const DeviceMemory& memory);
+
+// As create_exportable, for this process alone.
 std::unique_ptr<DeviceMemory> create_private(const Place& place, std::size_t bytes);
 
 // A peer's memory of the same size, mapped for `place`'s GPU. `fd` stays the caller's.

@@ -56,6 +56,9 @@ struct SwitchSizes {
   std::uint64_t fcollect_by_nodes = 0, reduce_by_nodes = 0;  // no less than those without
 };
 
+// Calls that may go by multimem (device/coll/multimem.cuh), as bits of Team::by_multimem.
+inline constexpr std::uint32_t kFcollectByMultimem = 1, kReduceByMultimem = 2;
+
 // Owner: the host.
 struct Team {
   std::int32_t handle = -1;  // of lane 0; -1: no team has the entry
@@ -78,10 +81,13 @@ struct Team {
   // Members that this PE maps, itself too, if they are m neighbours by rank of which the first
   // one's rank is a multiple of m, as the team's size; else 0.
   std::int32_t node_members = 0;
-  std::int32_t reserved = 0;
+  std::uint32_t by_multimem = 0;  // calls that go by it
   SwitchSizes switch_at;
+  // The address at which multimem instructions reach the heaps of all members at once. Null where
+  // there is none; by_multimem is 0 then.
+  std::byte* multicast_heap = nullptr;
 };
-static_assert(sizeof(Team) == 136);
+static_assert(sizeof(Team) == 144);
 
 // All teams of this PE, and the memory of their lanes. Owner: the host; an entry changes only while
 // no call uses its team.

@@ -28,7 +28,9 @@ TEST(Algorithms, AreNamedAsTheirVariablesSay) {
                                     [&](const Variable& v) { return v.name == call.variable; });
     ASSERT_NE(found, variables().end()) << call.variable;
     const std::string nodes = call.goes_by_nodes() ? fmt::format("{}|", call.by_nodes.name) : "";
-    EXPECT_EQ(found->values, fmt::format("auto|{}|{}|{}bytes", call.few, call.many, nodes));
+    const char* const multimem = call.multimem == 0 ? "" : "multimem|";
+    EXPECT_EQ(found->values,
+              fmt::format("auto|{}|{}|{}{}bytes", call.few, call.many, nodes, multimem));
   }
 }
 
@@ -53,6 +55,26 @@ TEST(Algorithms, MayBeAskedForByName) {
     EXPECT_EQ(from("auto"), switch_sizes({}, kFour).*call.switch_at) << call.call;
     EXPECT_THROW(asked(call.variable, "ring"), Error) << call.call;
   }
+}
+
+// Beside what auto takes, where it cannot be.
+TEST(Algorithms, MultimemIsTakenByThoseAloneThatTheUserNames) {
+  EXPECT_EQ(CollectiveOptions().by_multimem, 0u);
+  std::uint32_t all = 0;
+  for (const Algorithms& call : all_algorithms()) {
+    if (call.multimem == 0) {
+      EXPECT_THROW(asked(call.variable, "multimem"), Error) << call.call;
+      continue;
+    }
+    const CollectiveOptions options = asked(call.variable, "multimem");
+    EXPECT_EQ(options.by_multimem, call.multimem) << call.call;
+    EXPECT_EQ(switch_sizes(options, kFour).*call.switch_at, switch_sizes({}, kFour).*call.switch_at)
+        << call.call;
+    EXPECT_EQ(asked(call.variable, std::string(call.many)).by_multimem, 0u) << call.call;
+    EXPECT_EQ(all & call.multimem, 0u) << call.call;
+    all |= call.multimem;
+  }
+  EXPECT_EQ(all, abi::kFcollectByMultimem | abi::kReduceByMultimem);
 }
 
 // A message of an fcollect or alltoall that goes by slots has one slot.

@@ -96,6 +96,34 @@ TEST_F(Table, CountsMembersThatThisPeMaps) {
   EXPECT_EQ(entry(CHIME_TEAM_WORLD).node_members, 0);
 }
 
+// Whatever the ranks; teams of more or fewer PEs have members that one address does not reach.
+TEST_F(Table, LetsTeamsOfJustThesePesGoByMultimem) {
+  TeamTable::Shape shape = kShape;
+  shape.algorithms.by_multimem = abi::kReduceByMultimem;
+  TeamTable asked{*gpu, heap.own_memory(), shape, kMe};
+  const auto make_in = [](TeamTable& in, Members members) {
+    const TeamTable::Plan plan = {std::move(members)};
+    const chime_team_t team = in.accept(in.propose(), std::span(&plan, 1))[0];
+    return [&in, team]() -> const abi::Team& { return in.view().entries[abi::team_index(team)]; };
+  };
+  const auto before = make_in(asked, Members(Triplet{2, 1, 4}));
+  EXPECT_EQ(before().multicast_heap, nullptr);
+  EXPECT_EQ(before().by_multimem, 0u);
+  std::byte address{};
+  asked.use_multicast(&address, {5, 2, 3, 4});
+  for (const abi::Team& team : {before(), make_in(asked, Members(Triplet{5, -1, 4}))()}) {
+    EXPECT_EQ(team.multicast_heap, &address);
+    EXPECT_EQ(team.by_multimem, abi::kReduceByMultimem);
+  }
+  const auto fewer = make_in(asked, Members(Triplet{2, 1, 3}));
+  const auto others = make_in(asked, Members(std::vector{1, 2, 3, 4}));
+  for (const abi::Team& team :
+       {fewer(), others(), asked.view().entries[abi::team_index(CHIME_TEAM_WORLD)]}) {
+    EXPECT_EQ(team.multicast_heap, nullptr);
+    EXPECT_EQ(team.by_multimem, 0u);
+  }
+}
+
 // Areas and words of different teams, and the program's memory, have no byte in common.
 TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
   std::vector<std::pair<std::byte*, std::byte*>> taken;

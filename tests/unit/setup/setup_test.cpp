@@ -264,17 +264,34 @@ TEST(Setup, AHeapBelowTheLeastSizeIsRaisedAndThatIsSaidOnce) {
       << outcome.output;
 }
 
+TEST(Setup, CollectivesThatCannotGoByMultimemSayWhyOnce) {
+  const struct {
+    int pes;
+    const char *settings, *why;
+  } rows[] = {{3, "", "PE 0: its device is the CPU, which has no multicast"},
+              {2, " CHIME_P2P=off", "PE 0: it does not map all PEs of its node (CHIME_P2P)"},
+              {1, "", "PE 0 is alone on its node"}};
+  for (const auto& row : rows) {
+    Outcome outcome =
+        job(row.pes, "joins_and_leaves", std::string("CHIME_COLL_REDUCE=multimem") + row.settings);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_EQ(
+        count(outcome.output, std::string("collectives do not go by multimem here, but as without "
+                                          "CHIME_COLL_...=multimem: ") +
+                                  row.why),
+        1)
+        << outcome.output;
+  }
+}
+
 // Otherwise one PE would wait for a call that the other never makes.
 TEST(Setup, VariablesOfTheJobAreComparedFirst) {
   const struct {
     const char *name, *ours, *theirs;
-  } rows[] = {{"CHIME_P2P", "auto", "off"},
-              {"CHIME_P2P", "2", "auto"},
-              {"CHIME_NIC", "off", "auto"},
-              {"CHIME_AMO", "auto", "owner"},
-              {"CHIME_COLL_REDUCE", "auto", "4096"},
-              {"CHIME_COLL_DOUBLING", "auto", "4"},
-              {"CHIME_COLL_BARRIER", "rounds", "direct"}};
+  } rows[] = {{"CHIME_P2P", "auto", "off"},          {"CHIME_P2P", "2", "auto"},
+              {"CHIME_NIC", "off", "auto"},          {"CHIME_AMO", "auto", "owner"},
+              {"CHIME_COLL_REDUCE", "auto", "4096"}, {"CHIME_COLL_REDUCE", "auto", "multimem"},
+              {"CHIME_COLL_DOUBLING", "auto", "4"},  {"CHIME_COLL_BARRIER", "rounds", "direct"}};
   for (const auto& row : rows) {
     const std::string name = row.name;
     Outcome outcome = job(2, "has_another_value",

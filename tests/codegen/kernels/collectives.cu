@@ -28,7 +28,7 @@ extern "C" CHIME_KERNEL void reduce_block(float* dst, const float* src, size_t n
   chimex_float_sum_reduce_block(CHIME_TEAM_WORLD, dst, src, n);
 }
 // PTXAS[80] reduce_block: registers <= 100, stack <= 184
-// PTXAS[90] reduce_block: registers <= 101, stack <= 184
+// PTXAS[90] reduce_block: registers <= 103, stack <= 184
 
 extern "C" CHIME_KERNEL void broadcast_block(float* dst, const float* src, size_t n) {
   chimex_float_broadcast_block(CHIME_TEAM_WORLD, dst, src, n, 0);

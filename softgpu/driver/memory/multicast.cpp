@@ -21,7 +21,7 @@ namespace softgpu::driver {
 
 namespace {
 
-constexpr char kName[] = "softgpu-multicast";
+constexpr char kObjectName[] = "softgpu-multicast";
 constexpr std::chrono::minutes kPatience{1};
 
 std::string link_of(const std::string& process, int fd) {
@@ -121,7 +121,7 @@ MulticastObject::~MulticastObject() {
 
 std::shared_ptr<MulticastObject> MulticastObject::create(unsigned devices, std::size_t bytes,
                                                          bool is_exportable) {
-  const int fd = ::memfd_create(kName, MFD_CLOEXEC);
+  const int fd = ::memfd_create(kObjectName, MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, sizeof(Page)) != 0)
     fail(CUDA_ERROR_OUT_OF_MEMORY, "no file: %s (see ulimit -n)", std::strerror(errno));
   std::shared_ptr<MulticastObject> object(new MulticastObject(fd, is_exportable));
@@ -133,7 +133,7 @@ std::shared_ptr<MulticastObject> MulticastObject::create(unsigned devices, std::
 bool MulticastObject::is_one(int fd) {
   char name[128] = "";
   const ssize_t length = ::readlink(link_of("self", fd).c_str(), name, sizeof name - 1);
-  return length > 0 && std::string(name).starts_with(std::string("/memfd:").append(kName));
+  return length > 0 && std::string(name).starts_with(std::string("/memfd:").append(kObjectName));
 }
 
 std::shared_ptr<MulticastObject> MulticastObject::import(int fd) {

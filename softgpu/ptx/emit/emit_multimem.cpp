@@ -40,7 +40,7 @@ std::string take_operation(Emitter& e, Type& type) {
   return "Atom::k" + name;
 }
 
-void emit_ld_reduce(Emitter& e) {
+void emit_multimem_ld_reduce(Emitter& e) {
   const std::string order = take_order(e, "acquire");
   Type type;
   const std::string operation = take_operation(e, type);
@@ -49,7 +49,7 @@ void emit_ld_reduce(Emitter& e) {
             e.address(1, "global", type.bytes) + ")");
 }
 
-void emit_red(Emitter& e) {
+void emit_multimem_red(Emitter& e) {
   const std::string order = take_order(e, "release");
   Type type;
   const std::string operation = take_operation(e, type);
@@ -58,7 +58,7 @@ void emit_red(Emitter& e) {
 }
 
 // The lanes of a vector are separate accesses.
-void emit_st(Emitter& e) {
+void emit_multimem_st(Emitter& e) {
   const std::string order = take_order(e, "release");
   const std::size_t lanes = e.take("v2") ? 2 : e.take("v4") ? 4 : 1;
   const Type type = e.take_type();
@@ -82,9 +82,9 @@ void emit_st(Emitter& e) {
 }
 
 void emit_multimem(Emitter& e) {
-  if (e.take("ld_reduce")) return emit_ld_reduce(e);
-  if (e.take("st")) return emit_st(e);
-  if (e.take("red")) return emit_red(e);
+  if (e.take("ld_reduce")) return emit_multimem_ld_reduce(e);
+  if (e.take("st")) return emit_multimem_st(e);
+  if (e.take("red")) return emit_multimem_red(e);
   e.fail("softgpu does not know this operation of multimem");
 }
 

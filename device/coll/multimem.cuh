@@ -11,9 +11,9 @@
 // them as they order ordinary data: stores come before the arrival that the leader publishes
 // (send_arrival), loads behind those that it has observed (await_message). But PTX counts accesses
 // by two addresses of the same memory as those of two proxies, which causality orders only if a
-// proxy fence lies between them. So each thread makes one behind its multicast stores, before the
-// group meets and its leader publishes; and one before its multicast loads, after the group has met
-// behind the arrivals.
+// proxy fence lies between them. So each thread makes one before its multicast accesses, behind
+// what it has observed of the members' ordinary ones; and one behind its multicast stores, before
+// the group meets and its leader publishes.
 //
 // Results are those of other algorithms to the bit: sums, least and largest values and bits of
 // integers do not depend on the order in which they are combined. Floating point does, and goes as
@@ -69,6 +69,7 @@ struct Multicast {
 // `dst`: a multicast address. The source, `dst` and the bytes are multiples of kLeastOfMultimem.
 template <class Group>
 CHIME_DEVICE void copy_to_all(Group g, std::byte* dst, const void* src, std::size_t bytes) {
+  exec::multimem_fence();
   Direction<Private, Multicast>::copy<kLeastOfMultimem>(g, dst, static_cast<const std::byte*>(src),
                                                         bytes);
   exec::multimem_fence();

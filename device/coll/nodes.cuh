@@ -90,11 +90,13 @@ CHIME_DEVICE_OUT_OF_LINE bool send_arrival_alone(const Context& ctx, Meeting mee
 }
 
 // By all members of the group, which have met: tells the peers of the round, and hears from each.
+// `words` is that of await_message(): kByNode where each has waited for members elsewhere in the
+// round before.
 template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool hear_from(const Context& ctx, Group g, Meeting meeting, Peers peers) {
+CHIME_DEVICE_OUT_OF_LINE bool hear_from(const Context& ctx, Group g, Meeting meeting, Peers peers,
+                                        unsigned words) {
   bool goes_on = true;
   if (g.is_leader()) {
-    const unsigned words = peers == Peers::kHere ? kByNode : 0;
     unsigned rank = 0;
     for (unsigned i = 0; (rank = peer_at(ctx, meeting, peers, i)) != kNoPeer; ++i)
       goes_on = send_arrival_alone(ctx, meeting, rank) && goes_on;
@@ -206,10 +208,10 @@ template <class Group>
 CHIME_DEVICE bool spread_by_nodes(const Context& ctx, Group g, Meeting meeting, NodeBlocks blocks,
                                   bool may_read) {
   if (!send_elsewhere(ctx, g, meeting, blocks)) return false;
-  if (may_read && !hear_from(ctx, g, meeting, Peers::kHere)) return false;
+  if (may_read && !hear_from(ctx, g, meeting, Peers::kHere, kByNode)) return false;
   if (!pass_on(ctx, g, meeting, blocks)) return false;
   next_round(ctx, g, meeting);
-  return hear_from(ctx, g, meeting, Peers::kHere);
+  return hear_from(ctx, g, meeting, Peers::kHere, kByNode);
 }
 
 }  // namespace chime::detail

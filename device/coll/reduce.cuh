@@ -168,7 +168,8 @@ CHIME_DEVICE_OUT_OF_LINE bool stage_by_nodes(const Context& ctx, Group g, Meetin
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool free_sources(const Context& ctx, Group g, Meeting meeting) {
   next_round(ctx, g, meeting);
-  return hear_from(ctx, g, meeting, Peers::kHere) && hear_from(ctx, g, meeting, Peers::kElsewhere);
+  return hear_from(ctx, g, meeting, Peers::kHere, 0) &&
+         hear_from(ctx, g, meeting, Peers::kElsewhere, 0);
 }
 
 // This PE's part of the node's sources. Out of line, as the next: each has few registers.
@@ -269,7 +270,11 @@ CHIME_DEVICE_OUT_OF_LINE Sharing share_for_reduce(const Context& ctx, Group g, M
   const bool by_nodes = is_reduced_by_nodes(ctx, meeting, number, bytes);
   const bool can = by_multimem && can_reduce_by_multimem(number & 0xff, all.dst, all.src);
   const Room room = room_of_reduce(ctx, meeting, all, bytes);
-  return share_sources(ctx, g, meeting, {all.src, bytes, true, room, by_nodes, can});
+  const Sharing sharing =
+      share_sources(ctx, g, meeting, {all.src, bytes, true, room, by_nodes, can});
+  if (!by_multimem || sharing == Sharing::kFailed || sharing == Sharing::kAlike) return sharing;
+  // Few bytes go by multimem, or as ever.
+  return bytes < team_of(ctx, meeting.handle).switch_at.reduce ? Sharing::kRefused : sharing;
 }
 
 template <class Combine, class Group>

@@ -3,9 +3,9 @@
 // Each member says in a turn where in its heap its source is, or that it can not take part; so all
 // decide alike. The turn's arrivals order what the program has stored there before the call: none
 // goes as words. Where all map each other, sources stay where they are. A source may change again
-// when its owner has heard from all members after they read it: any later round of the call does. A
-// member whose wait in that round has failed knows nothing of the others, which may end well: the
-// contract leaves `src` to them then.
+// when its owner has heard from all that have read it: any later round of the call does, and by
+// nodes one of the node's members. A member whose wait in that round has failed knows nothing of
+// the others, which may end well: the contract leaves `src` to them then.
 //
 // Elsewhere each member's block of all other sources comes to its destination: in one round where
 // that is no source itself, and in place in parts, to where the sources of earlier parts were.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "host/errors/error.hpp"
+#include "host/teams/algorithms.hpp"
 
 namespace chime::host {
 namespace {
@@ -68,19 +69,10 @@ std::string team_lanes_text(const Settings& settings) {
   return std::to_string(settings.team_lanes);
 }
 
-std::string bytes_text(const CollectiveOptions::Bytes& from) {
-  return from ? std::to_string(*from) : "auto";
-}
-template <CollectiveOptions::Bytes CollectiveOptions::*kCall, std::uint32_t kMultimem = 0>
+template <CollectiveOptions::Bytes CollectiveOptions::*kCall>
 std::string algorithm_text(const Settings& settings) {
-  if ((settings.collectives.by_multimem & kMultimem) != 0) return "multimem";
-  return bytes_text(settings.collectives.*kCall);
-}
-template <CollectiveOptions::Bytes CollectiveOptions::*kCall,
-          CollectiveOptions::Bytes CollectiveOptions::*kByNodes, std::uint32_t kMultimem>
-std::string algorithm_text(const Settings& settings) {
-  return fmt::format("{}, by nodes {}", algorithm_text<kCall, kMultimem>(settings),
-                     bytes_text(settings.collectives.*kByNodes));
+  const auto call = std::ranges::find(all_algorithms(), kCall, &Algorithms::asked);
+  return asked_words(*call, settings.collectives);
 }
 
 std::string doubling_text(const Settings& settings) {
@@ -120,13 +112,9 @@ constexpr Row kRows[] = {
     {"CHIME_COLL_SCRATCH", collective_scratch_text},
     {"CHIME_COLL_BARRIER", barrier_text},
     {"CHIME_COLL_BROADCAST", algorithm_text<&CollectiveOptions::broadcast>},
-    {"CHIME_COLL_FCOLLECT",
-     algorithm_text<&CollectiveOptions::fcollect, &CollectiveOptions::fcollect_by_nodes,
-                    abi::kFcollectByMultimem>},
+    {"CHIME_COLL_FCOLLECT", algorithm_text<&CollectiveOptions::fcollect>},
     {"CHIME_COLL_ALLTOALL", algorithm_text<&CollectiveOptions::alltoall>},
-    {"CHIME_COLL_REDUCE",
-     algorithm_text<&CollectiveOptions::reduce, &CollectiveOptions::reduce_by_nodes,
-                    abi::kReduceByMultimem>},
+    {"CHIME_COLL_REDUCE", algorithm_text<&CollectiveOptions::reduce>},
     {"CHIME_COLL_REDUCESCATTER", algorithm_text<&CollectiveOptions::reducescatter>},
     {"CHIME_COLL_SCAN", algorithm_text<&CollectiveOptions::scan>},
     {"CHIME_COLL_DOUBLING", doubling_text},

@@ -118,6 +118,17 @@ std::uint64_t switch_size(const ByNodes& call, const CollectiveOptions& asked,
 
 std::span<const Algorithms> all_algorithms() { return kAll; }
 
+std::string asked_words(const Algorithms& call, const CollectiveOptions& asked) {
+  const CollectiveOptions::Bytes& from = asked.*call.asked;
+  if ((asked.by_multimem & call.multimem) != 0) return "multimem";
+  if (!from) return "auto";
+  if (*from == kNoBytes) return std::string(call.few);
+  const bool names_nodes = call.goes_by_nodes() && (asked.*call.by_nodes.asked).has_value();
+  if (names_nodes && asked.*call.by_nodes.asked == 0) return std::string(call.by_nodes.name);
+  const bool is_number = *from != 0 || (call.goes_by_nodes() && !names_nodes);
+  return is_number ? std::to_string(*from) : std::string(call.many);
+}
+
 abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team) {
   abi::SwitchSizes sizes;
   for (const Algorithms& call : kAll) {

@@ -1,12 +1,14 @@
 // Which algorithm a collective takes: one table, for the teams of a job and for chime-info. Each
-// call has two, one for few bytes and one for many. Some have a third for many, where nodes have
-// equally many members (device/coll/nodes.cuh). In a large team few bytes of each member for all go
-// by doubling (device/coll/doubling.cuh).
+// call has two, one for few bytes and one for many. Some have others: for many, where nodes have
+// equally many members (device/coll/nodes.cuh); by multimem, where GPUs have multicast and the user
+// asks for it (multimem.cuh). In a large team few bytes of each member for all go by doubling
+// (doubling.cuh).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "chime/abi/team.h"
@@ -51,6 +53,9 @@ struct Algorithms {
 };
 
 std::span<const Algorithms> all_algorithms();
+
+// What the user asks of a call, as its variable has it.
+std::string asked_words(const Algorithms& call, const CollectiveOptions& asked);
 
 // What `asked` and the table make of a team.
 abi::SwitchSizes switch_sizes(const CollectiveOptions& asked, const TeamSize& team);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 #include <span>
 #include <string_view>
@@ -47,10 +48,15 @@ class Maker {
   }
 
   std::string why_some_cannot() {
-    const std::string mine = setup_.maps_all ? setup_.gpu.why_no_multicast(
-                                                   setup_.heap, static_cast<unsigned>(node_.n_pes))
-                                             : "it does not map all PEs of its node (CHIME_P2P)";
-    const auto words = hear("chime.multicast.able", says(mine, setup_.gpu.pci_address()));
+    std::string mine = "it does not map all PEs of its node (CHIME_P2P)", address;
+    if (setup_.maps_all) {
+      const std::string failed = why_failed([&] {
+        address = setup_.gpu.pci_address();
+        mine = setup_.gpu.why_no_multicast(setup_.heap, static_cast<unsigned>(node_.n_pes));
+      });
+      if (!failed.empty()) mine = failed;
+    }
+    const auto words = hear("chime.multicast.able", says(mine, address));
     const std::string why = first_objection(words);
     return why.empty() ? why_two_on_a_gpu(words) : why;
   }
@@ -77,9 +83,9 @@ class Maker {
   std::string join(NodeMulticast& made, std::string why) {
     if (why.empty())
       why = why_failed([&] {
-        if (!is_creator_ && created_.get() < 0) return;  // the creator says why
-        if (!is_creator_)
+        if (!is_creator_ && created_.get() >= 0)
           made.object = setup_.gpu.join_multicast(created_.get(), setup_.heap.bytes());
+        if (!made.object) throw Error("", CHIMEX_ERR_SYSTEM, "it was given no multicast object");
         made.object->add_device();
       });
     return first_objection(hear("chime.multicast.joined", says(why)));
@@ -126,6 +132,8 @@ class Maker {
       return {};
     } catch (const Error& error) {
       return error.message();
+    } catch (const std::exception& error) {
+      return error.what();
     }
   }
 

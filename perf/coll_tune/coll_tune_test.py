@@ -30,7 +30,8 @@ class Settings(unittest.TestCase):
     def test_sizes_that_the_first_one_cannot_take_say_nothing(self):
         fcollect = {"call": "fcollect", "few": "slots", "many": "direct", "from": 9}
         self.assertEqual(self.setting(fcollect, [1, 1, 9], [2, 2, 1]), "4")
-        self.assertEqual(self.setting(fcollect, [2, 2, 1], [1, 1, 9]), "slots")
+        self.assertEqual(self.setting(fcollect, [2, 2, 1], [1, 1, 9]), "9")
+        self.assertEqual(self.setting(fcollect, [2, 2], [1, 1]), "slots")
 
     def test_multimem_is_taken_where_it_wins_everywhere(self):
         self.assertEqual(self.setting(REDUCE, [1, 1, 1], [2, 2, 2], by_multimem=[3, 3, 3]), "multimem")

@@ -12,9 +12,9 @@ OTHERS = 64 * 1024  # of arrivals, barriers and set-up
 SHAPES = (2, 2), (4, 2), (2, 4)  # nodes, PEs of each
 
 
-def bytes_of_busiest(call, shape, **variables):
+def bytes_of_busiest(call, shape, pes=None, **variables):
     """RDMA writes of the NIC that sent most. CHIME_P2P makes nodes of one host's PEs."""
-    pes = shape[0] * shape[1]
+    pes = pes or shape[0] * shape[1]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "counters")
         environment = dict(os.environ, CHIME_P2P=str(shape[1]), SOFTNIC_COUNTERS=path, **variables)
@@ -46,6 +46,11 @@ class Bytes(unittest.TestCase):
             for call in "reduce", "reduce_in_place":
                 self.assert_sent(2 * (nodes - 1) * block, call, (nodes, members), CHIME_COLL_REDUCE="nodes")
             self.assert_sent(2 * (nodes - 1) * members * block, "reduce", (nodes, members), CHIME_COLL_REDUCE="blocks")
+
+    def test_unequal_nodes_go_as_other_teams(self):
+        # Nodes of 4 and 2 PEs: one of the second node sends to 4 by NIC.
+        self.assert_sent(4 * BYTES, "fcollect", (2, 4), pes=6, CHIME_COLL_FCOLLECT="nodes")
+        self.assert_sent(2 * 4 * (BYTES // 6), "reduce", (2, 4), pes=6, CHIME_COLL_REDUCE="nodes")
 
     def test_what_is_long_goes_by_nodes(self):
         self.assert_sent(BYTES, "fcollect", (2, 2))

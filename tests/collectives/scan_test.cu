@@ -33,7 +33,7 @@ std::vector<T> prefix(const std::vector<int>& pes, std::size_t members, std::siz
   return all;
 }
 
-// `scan(with_own, team, dst, src, n)`, by each member; in place every second time.
+// `scan(with_own, team, dst, src, n)`, by each member.
 template <class T, class Scan>
 void expect_scanned(Pe& pe, Scan scan) {
   Symmetric<T> src(3000), dst(3000);
@@ -42,7 +42,8 @@ void expect_scanned(Pe& pe, Scan scan) {
     const int rank = rank_of(pe.rank(), pes);
     for (const bool with_own : {true, false})
       for (const std::size_t n : kSizes) {
-        Symmetric<T>& to = ++round % 2 != 0 ? src : dst;
+        // Each size in place and not, with and without its own in turns.
+        Symmetric<T>& to = (++round + (with_own ? 1 : 0)) % 2 != 0 ? src : dst;
         src.write(brought_by<T>(pe.rank(), n, round));
         pe.barrier();
         if (rank < 0) continue;

@@ -1,9 +1,9 @@
 // exec on the CPU: loads, stores, atomics and fences by order and scope.
 //
 // On a host thread each is the plain atomic of its order. In a kernel a load is a poll tick, a
-// seeded schedule may switch threads at each operation, weak mode buffers stores
-// (device/simt/memory/weak_memory.hpp), and TSan learns the order that fences make
-// (device/simt/memory/fence_model.cpp).
+// seeded schedule may switch threads at each operation, and weak mode buffers stores
+// (device/simt/memory/weak_memory.hpp). TSan learns the order that fences make, those of host
+// threads, too (device/simt/memory/fence_model.cpp).
 #pragma once
 
 #include <atomic>

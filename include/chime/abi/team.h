@@ -79,7 +79,7 @@ struct Team {
   // A member's slot, and its words, in each half of a lane's scratch (device/coll/lane.cuh).
   std::uint32_t slot_bytes = 0, words_bytes = 0;
   // Members that this PE maps, itself too, if they are m neighbours by rank of which the first
-  // one's rank is a multiple of m, as the team's size; else 0.
+  // one's rank is a multiple of m, as the team's size; m is 2 or more. Else 0.
   std::int32_t node_members = 0;
   std::uint32_t by_multimem = 0;  // calls that go by it
   SwitchSizes switch_at;

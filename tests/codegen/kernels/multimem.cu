@@ -1,6 +1,7 @@
 // Collectives by multimem (device/coll/multimem.cuh). What stores to all and what combines have the
-// instructions on sm_90, and proxy fences in their places: behind stores, before loads. ptxas
-// refuses the instructions for an older GPU, so whole collectives compile for it without them.
+// instructions on sm_90, and proxy fences in their places: before the first and behind stores.
+// ptxas refuses the instructions for an older GPU, so whole collectives compile for it without
+// them.
 #include "chime/chime.h"
 #include "chime/device/coll/multimem.cuh"
 
@@ -12,10 +13,10 @@ extern "C" CHIME_KERNEL void copy_to_all(std::byte* dst, const std::byte* src, s
 }
 // PTX[80] copy_to_all: 0 multimem, 0 fence
 // PTX[90] copy_to_all: 1+ multimem.st.relaxed.sys.global.b32, 1+ multimem.st.relaxed.sys.global.b64
-// PTX[90] copy_to_all: 1+ multimem.st.relaxed.sys.global.v4.f32, 1 fence.proxy.alias
+// PTX[90] copy_to_all: 1+ multimem.st.relaxed.sys.global.v4.f32, 2 fence.proxy.alias
 // PTX[90] copy_to_all: 0 st.relaxed, 0 multimem.red
-// ORDER[90] copy_to_all: fence.proxy.alias, st.release.sys
-// NEVER[90] copy_to_all: fence.proxy.alias, multimem.st
+// ORDER[90] copy_to_all: fence.proxy.alias, multimem.st
+// ORDER[90] copy_to_all: multimem.st, fence.proxy.alias, st.release.sys
 
 extern "C" CHIME_KERNEL void combine_at_all(unsigned number, std::byte* dst, const std::byte* src,
                                             size_t bytes) {

@@ -77,6 +77,18 @@ TEST(Algorithms, MultimemIsTakenByThoseAloneThatTheUserNames) {
   EXPECT_EQ(all, abi::kFcollectByMultimem | abi::kReduceByMultimem);
 }
 
+// PEs compare these, and users read them where they differ.
+TEST(Algorithms, AreSaidAsTheyWereAskedFor) {
+  for (const Algorithms& call : all_algorithms()) {
+    std::vector<std::string> words = {"auto", std::string(call.few), std::string(call.many),
+                                      "4096"};
+    if (call.goes_by_nodes()) words.emplace_back(call.by_nodes.name);
+    if (call.multimem != 0) words.emplace_back("multimem");
+    for (const std::string& word : words)
+      EXPECT_EQ(asked_words(call, asked(call.variable, word)), word) << call.call;
+  }
+}
+
 // A message of an fcollect or alltoall that goes by slots has one slot.
 TEST(Algorithms, SlotsTakeNoMoreThanTheyHold) {
   const abi::SwitchSizes sizes = switch_sizes(asked("CHIME_COLL_FCOLLECT", "slots"), kFour);

@@ -203,7 +203,7 @@ std::vector<int> expect_one(const std::vector<Result>& results) {
 TEST(Living, AllAreInTheTeam) {
   for (const int pes : {1, 2, 5}) {
     Job job;
-    const std::vector<Result> results = results_of(job, pes, {}, {5s, 0s});
+    const std::vector<Result> results = results_of(job, pes, {}, {10s, 0s});
     EXPECT_EQ(expect_one(results).size(), static_cast<std::size_t>(pes));
   }
 }
@@ -220,7 +220,7 @@ TEST(Living, TheDeadAreNotAwaited) {
       job.die(dead);
       std::vector<int> living = {0, 1, 2, 3};
       std::erase(living, dead);
-      EXPECT_EQ(expect_one(results_of(job, 4, {}, {5s, 0s})), living);
+      EXPECT_EQ(expect_one(results_of(job, 4, {}, {10s, 0s})), living);
     }
 }
 
@@ -288,10 +288,10 @@ TEST(Living, WaitForTheDecisionOnATeamThatTheyAccepted) {
   job.before = [&](int pe, const std::string& key) {
     if (pe != 0 || key.find("decided") == std::string::npos) return;
     job.await_published(2, "accepted");
-    std::this_thread::sleep_for(3s);
+    std::this_thread::sleep_for(3500ms);
     EXPECT_FALSE(job.is_published(2, "decided"));
   };
-  EXPECT_EQ(expect_one(results_of(job, 3, {{2, {2s, 20s}}})), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(expect_one(results_of(job, 3, {{2, {2s, 500ms}}})), (std::vector<int>{0, 1, 2}));
 }
 
 // The next one decides likewise: it waits for those that have not accepted yet.

@@ -1,5 +1,5 @@
-// Fcollects and reductions by multimem, where CHIME_COLL_<call>=multimem and the GPUs
-// have it: the softgpu does. Each fact has the data that do not go so, too: odd addresses, sources
+// Fcollects and reductions by multimem, where CHIME_COLL_<call>=multimem and the GPUs have it: the
+// softgpu does. Each fact has the data that do not go so, too: odd addresses, sources
 // that lie elsewhere on one member, teams that have not all PEs.
 #include <cuda_runtime.h>
 
@@ -139,12 +139,11 @@ IN_EVERY_WORLD(Multimem, CombinesWhereverSourcesAre) {
 
 // ---- Data as they are --------------------------------------------------------------------------
 
-CHIME_KERNEL void move_once(CHIME_GRID_CONSTANT const Context context, bool gathers,
-                            chime_team_t team, std::byte* dst, const std::byte* src,
-                            std::size_t bytes, int root, int* failed) {
+CHIME_KERNEL void gather_once(CHIME_GRID_CONSTANT const Context context, chime_team_t team,
+                              std::byte* dst, const std::byte* src, std::size_t bytes,
+                              int* failed) {
   const Block g{};
-  const int status = gathers ? fcollectmem(context, g, team, dst, src, bytes)
-                             : broadcastmem(context, g, team, dst, src, bytes, root);
+  const int status = fcollectmem(context, g, team, dst, src, bytes);
   if (g.is_leader() && status != CHIMEX_OK) *failed = status;
 }
 
@@ -158,36 +157,29 @@ IN_EVERY_WORLD(Multimem, BringsBytesToEachMember) {
     Private<int> failed(1);
     int round = 0;
     for_each_team(pe, [&](chime_team_t team, const std::vector<int>& pes) {
-      const int size = static_cast<int>(pes.size());
-      for (int root = 0; root <= size; ++root)  // the last one: an fcollect
-        for (const std::size_t bytes :
-             {std::size_t{0}, std::size_t{4}, std::size_t{21}, std::size_t{3000}, kBytes})
-          for (const auto& [to, from] : {std::pair{0, 0}, {4, 12}, {8, 8}, {1, 1}, {0, 2}}) {
-            ++round;
-            const bool gathers = root == size;
-            std::vector<std::uint8_t> before(dst.count(), 0xee);
-            dst.write(before);
-            std::vector<std::uint8_t> mine(static_cast<std::size_t>(from), 0);
-            for (const std::uint8_t byte : brought_by<std::uint8_t>(pe.rank(), bytes, round))
-              mine.push_back(byte);
-            src.write(mine);
-            pe.barrier();
-            if (rank_of(pe.rank(), pes) < 0) continue;
-            pe.run(1, kGroupThreads<Block>, move_once, pe.context(), gathers, team,
-                   reinterpret_cast<std::byte*>(dst.data() + kEdge + to),
-                   reinterpret_cast<const std::byte*>(src.data() + from), bytes, root,
-                   failed.data());
-            ASSERT_EQ(0, failed.read()[0]);
-            auto at = before.begin() + static_cast<std::ptrdiff_t>(kEdge) + to;
-            for (int rank = 0; rank < size; ++rank) {
-              if (!gathers && rank != root) continue;
-              const auto theirs =
-                  brought_by<std::uint8_t>(pes[static_cast<std::size_t>(rank)], bytes, round);
-              at = std::copy(theirs.begin(), theirs.end(), at);
-            }
-            ASSERT_EQ(before, dst.read())
-                << bytes << " bytes, root " << root << ", to " << to << ", from " << from;
+      for (const std::size_t bytes :
+           {std::size_t{0}, std::size_t{4}, std::size_t{21}, std::size_t{3000}, kBytes})
+        for (const auto& [to, from] : {std::pair{0, 0}, {4, 12}, {8, 8}, {1, 1}, {0, 2}}) {
+          ++round;
+          std::vector<std::uint8_t> before(dst.count(), 0xee);
+          dst.write(before);
+          std::vector<std::uint8_t> mine(static_cast<std::size_t>(from), 0);
+          for (const std::uint8_t byte : brought_by<std::uint8_t>(pe.rank(), bytes, round))
+            mine.push_back(byte);
+          src.write(mine);
+          pe.barrier();
+          if (rank_of(pe.rank(), pes) < 0) continue;
+          pe.run(1, kGroupThreads<Block>, gather_once, pe.context(), team,
+                 reinterpret_cast<std::byte*>(dst.data() + kEdge + to),
+                 reinterpret_cast<const std::byte*>(src.data() + from), bytes, failed.data());
+          ASSERT_EQ(0, failed.read()[0]);
+          auto at = before.begin() + static_cast<std::ptrdiff_t>(kEdge) + to;
+          for (const int theirs : pes) {
+            const auto block = brought_by<std::uint8_t>(theirs, bytes, round);
+            at = std::copy(block.begin(), block.end(), at);
           }
+          ASSERT_EQ(before, dst.read()) << bytes << " bytes, to " << to << ", from " << from;
+        }
     });
   });
 }
@@ -201,7 +193,7 @@ CHIME_DEVICE std::uint32_t word_of(int pe, unsigned call, unsigned i) {
 }
 
 struct Arrays {
-  std::uint32_t *src, *sums, *all, *sent;  // `sums`, `all` and `sent`: two of each, in turns
+  std::uint32_t *src, *sums, *all;  // `sums` and `all`: two of each, in turns
 };
 
 // Calls one after another, whose sources change as soon as a call has returned.
@@ -212,22 +204,18 @@ CHIME_KERNEL void call_again_and_again(CHIME_GRID_CONSTANT const Context context
   for (unsigned call = 0; call < kCalls; ++call) {
     const unsigned half = call % 2;
     std::uint32_t* const sums = arrays.sums + half * kWords;
-    std::uint32_t* const sent = arrays.sent + half * kWords;
     std::uint32_t* const all = arrays.all + half * kWords * static_cast<unsigned>(n);
-    const int root = static_cast<int>(call) % n;
     for (unsigned i = g.rank(); i < kWords; i += g.size()) arrays.src[i] = word_of(me, call, i);
     reduce<Sum>(context, g, CHIME_TEAM_WORLD, sums, arrays.src, kWords);
-    broadcastmem(context, g, CHIME_TEAM_WORLD, sent, arrays.src, kWords * sizeof(*sent), root);
     fcollectmem(context, g, CHIME_TEAM_WORLD, all, arrays.src, kWords * sizeof(*all));
     for (unsigned i = g.rank(); i < kWords; i += g.size()) {
       std::uint32_t sum = 0;
       for (int pe = 0; pe < n; ++pe) {
         sum += word_of(pe, call, i);
         if (all[static_cast<unsigned>(pe) * kWords + i] != word_of(pe, call, i))
-          exec::atomic_add(wrong + 2, 1u);
+          exec::atomic_add(wrong + 1, 1u);
       }
       if (sums[i] != sum) exec::atomic_add(wrong, 1u);
-      if (sent[i] != word_of(root, call, i)) exec::atomic_add(wrong + 1, 1u);
     }
     g.sync();
   }
@@ -236,15 +224,14 @@ CHIME_KERNEL void call_again_and_again(CHIME_GRID_CONSTANT const Context context
 IN_EVERY_WORLD(Multimem, IsOrderedInWeakMemory) {
   world.spawn(1, [](Pe& pe) {
     const auto n = static_cast<std::size_t>(pe.size());
-    Symmetric<std::uint32_t> src(kWords), sums(2 * kWords), sent(2 * kWords), all(2 * kWords * n);
-    Private<unsigned> wrong(3);
+    Symmetric<std::uint32_t> src(kWords), sums(2 * kWords), all(2 * kWords * n);
+    Private<unsigned> wrong(2);
     for_each_seed(pe, [&](int) {
-      wrong.write(std::vector<unsigned>(3));
+      wrong.write(std::vector<unsigned>(2));
       pe.barrier();
       pe.run(1, kGroupThreads<Block>, call_again_and_again, pe.context(),
-             Arrays{src.data(), sums.data(), all.data(), sent.data()}, wrong.data());
-      EXPECT_EQ((std::vector<unsigned>{0, 0, 0}), wrong.read())
-          << "words of reductions, broadcasts, fcollects";
+             Arrays{src.data(), sums.data(), all.data()}, wrong.data());
+      EXPECT_EQ((std::vector<unsigned>{0, 0}), wrong.read()) << "words of reductions, fcollects";
     });
   });
 }

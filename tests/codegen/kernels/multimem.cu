@@ -16,7 +16,8 @@ extern "C" CHIME_KERNEL void copy_to_all(std::byte* dst, const std::byte* src, s
 // PTX[90] copy_to_all: 1+ multimem.st.relaxed.sys.global.v4.f32, 2 fence.proxy.alias
 // PTX[90] copy_to_all: 0 st.relaxed, 0 multimem.red
 // ORDER[90] copy_to_all: fence.proxy.alias, multimem.st
-// ORDER[90] copy_to_all: multimem.st, fence.proxy.alias, st.release.sys
+// ORDER[90] copy_to_all: fence.proxy.alias, fence.proxy.alias, st.release.sys
+// NEVER[90] copy_to_all: fence.proxy.alias, fence.proxy.alias, multimem.st
 
 extern "C" CHIME_KERNEL void combine_at_all(unsigned number, std::byte* dst, const std::byte* src,
                                             size_t bytes) {

@@ -246,15 +246,19 @@ CHIME_DEVICE_OUT_OF_LINE void combine_elements(Group g, T* dst, std::size_t coun
   }
 }
 
+// Apart from device code, where nvcc warns of the type's name.
+template <class T>
+inline constexpr bool kIsLongDouble = std::is_same_v<T, long double>;
+
 // Which elements a type is: CHIME_ELEMENT_* (chime/host_ops.h).
 template <class T>
 CHIME_DEVICE constexpr int element_of() {
   if constexpr (requires { T::kElement; }) return T::kElement;  // the library's own types
   if (std::is_integral_v<T>) return std::is_signed_v<T> ? CHIME_ELEMENT_INT : CHIME_ELEMENT_UINT;
   if (std::is_same_v<T, exec::bfloat16>) return CHIME_ELEMENT_BFLOAT16;
-  static_assert(exec::kHasLongDouble || !std::is_same_v<T, long double>,
+  static_assert(exec::kHasLongDouble || !kIsLongDouble<T>,
                 "kernels of a GPU have no long double: call the host's collectives");
-  if (std::is_same_v<T, long double>) return CHIME_ELEMENT_LONG_DOUBLE;
+  if (kIsLongDouble<T>) return CHIME_ELEMENT_LONG_DOUBLE;
   return std::is_same_v<T, chimex_double2_t> ? CHIME_ELEMENT_DOUBLE2 : CHIME_ELEMENT_FLOAT;
 }
 CHIME_DEVICE constexpr unsigned number_of_combine(int op, int element, std::size_t bytes) {

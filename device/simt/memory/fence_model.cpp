@@ -24,10 +24,8 @@ void FenceModel::before_store(const void* address) {
 }
 
 void FenceModel::after_load(const void* address) {
-  auto place = std::find(loaded_.begin(), loaded_.end(), address);
-  if (place == loaded_.end()) place = loaded_.begin();
-  std::rotate(place, place + 1, loaded_.end());
-  loaded_.back() = address;
+  if (std::find(loaded_.begin(), loaded_.end(), address) != loaded_.end()) return;
+  loaded_[next_++ % kRemembered] = address;
 }
 
 void FenceModel::acquire_fence() {

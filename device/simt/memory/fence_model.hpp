@@ -29,9 +29,10 @@ class FenceModel {
   void thread_ended();
 
  private:
-  static constexpr unsigned kRemembered = 8;
-  void* released_ = nullptr;                       // the fiber
-  std::array<const void*, kRemembered> loaded_{};  // the latest addresses, the last one last
+  static constexpr unsigned kRemembered = 8;  // the latest addresses
+  void* released_ = nullptr;                  // the fiber
+  std::array<const void*, kRemembered> loaded_{};
+  unsigned next_ = 0;
 };
 
 #else

@@ -114,9 +114,9 @@ CHIME_DEVICE void next_round(const Context& ctx, Group g, Meeting meeting) {
 
 // ---- A block of each member, to all -------------------------------------------------------------
 
-// Where each member's block lies in all members' destinations: of an fcollect in the order of
-// ranks. Of a reduction's n bytes each place of a node has a part, and each node a block of each
-// part.
+// Where each member's block lies in all members' destinations. An fcollect has them in the order of
+// ranks. A reduction divides its n bytes into a part for each place of a node, and a part into a
+// block for each node.
 struct NodeBlocks {
   std::byte* dst;
   std::size_t n;  // bytes of a member's, or of all

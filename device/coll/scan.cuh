@@ -1,9 +1,9 @@
 // Scans: a member combines what the members up to this one have.
 //
-// Short ones go by slots: each member sends all that it has to the members above. Of long ones each
-// member combines a block for all others, as in a reduction, and sends each its prefix: about two
-// sources' bytes in place of one for each member above. Blocks come to destinations that are no
-// sources, so there is room for them only behind the part of the result that they are for.
+// A short scan goes by slots: each member sends its elements to the members above. In a long one
+// each member combines one block for all, as in a reduction, and sends each other member its
+// prefix. So a member sends about twice its source, and not once for each member above. The blocks
+// lie in destinations, behind the part of the result that is being made.
 #ifndef CHIME_DEVICE_COLL_SCAN_CUH_
 #define CHIME_DEVICE_COLL_SCAN_CUH_
 

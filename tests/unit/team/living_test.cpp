@@ -29,7 +29,7 @@ using bootstrap::OpenQuestions;
 
 // ---- Jobs ---------------------------------------------------------------------------------------
 
-// What all PEs of a job have published, and who is dead.
+// A job: the values that its PEs have published, and who is dead.
 class Job {
  public:
   // Called by the PE that publishes, without a lock. Throws Died.
@@ -172,7 +172,7 @@ Result result_of(Job& job, int pe, int pes, Waits waits) {
   }
 }
 
-// Of each PE. `waits` of those that it names; `others` of the rest.
+// Each PE's result. `waits` has the limits of some PEs, `others` those of the rest.
 std::vector<Result> results_of(Job& job, int pes, const std::map<int, Waits>& waits = {},
                                Waits others = {}) {
   std::vector<Result> results(static_cast<std::size_t>(pes));

@@ -178,4 +178,18 @@ class Kernels {
   CUmodule module_ = nullptr;
 };
 
+// The driver maps and binds whole units of so many bytes.
+inline constexpr std::size_t kGranule = std::size_t{2} << 20;
+
+// The beginning of a mapping of one unit that device 0 may use.
+inline CUdeviceptr mapped(CUmemGenericAllocationHandle handle) {
+  CUdeviceptr at = 0;
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  EXPECT_CU(cuMemAddressReserve(&at, kGranule, 0, 0, 0), CUDA_SUCCESS);
+  EXPECT_CU(cuMemMap(at, kGranule, 0, handle, 0), CUDA_SUCCESS);
+  EXPECT_CU(cuMemSetAccess(at, kGranule, &access, 1), CUDA_SUCCESS);
+  return at;
+}
+
 }  // namespace softgpu::tests

@@ -11,7 +11,6 @@ namespace {
 
 using namespace softgpu::tests;
 
-constexpr std::size_t kGranule = std::size_t{2} << 20;
 constexpr int kDevices = 2;
 
 constexpr char kMultimem[] = R"(
@@ -76,17 +75,6 @@ CUmemGenericAllocationHandle memory_of(int device, bool is_shareable = true) {
   CUmemGenericAllocationHandle handle = 0;
   EXPECT_CU(cuMemCreate(&handle, kGranule, &prop, 0), CUDA_SUCCESS);
   return handle;
-}
-
-// The beginning of a mapping that device 0 may use.
-CUdeviceptr mapped(CUmemGenericAllocationHandle handle) {
-  CUdeviceptr at = 0;
-  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  EXPECT_CU(cuMemAddressReserve(&at, kGranule, 0, 0, 0), CUDA_SUCCESS);
-  EXPECT_CU(cuMemMap(at, kGranule, 0, handle, 0), CUDA_SUCCESS);
-  EXPECT_CU(cuMemSetAccess(at, kGranule, &access, 1), CUDA_SUCCESS);
-  return at;
 }
 
 // An object of devices 0 and 1, with memory of each, which is mapped by itself as well.

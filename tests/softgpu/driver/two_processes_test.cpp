@@ -12,19 +12,6 @@ namespace {
 
 using namespace softgpu::tests;
 
-constexpr std::size_t kGranule = std::size_t{2} << 20;
-
-// A descriptor is mapped at the start of an address range that kernels may use.
-CUdeviceptr map(CUmemGenericAllocationHandle handle) {
-  CUdeviceptr at = 0;
-  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  EXPECT_CU(cuMemAddressReserve(&at, kGranule, 0, 0, 0), CUDA_SUCCESS);
-  EXPECT_CU(cuMemMap(at, kGranule, 0, handle, 0), CUDA_SUCCESS);
-  EXPECT_CU(cuMemSetAccess(at, kGranule, &access, 1), CUDA_SUCCESS);
-  return at;
-}
-
 constexpr unsigned kQuestion = 11, kAnswer = 22;
 
 // The other process: a kernel waits for the question, another answers.
@@ -35,7 +22,7 @@ int answer(int fd) {
       cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(static_cast<long>(fd)),
                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
     return 2;
-  const CUdeviceptr words = map(handle);
+  const CUdeviceptr words = mapped(handle);
   Kernels kernels;
   kernels.launch("wait_word", {}, words, kQuestion);
   kernels.launch("set_word", {}, words + 4096, kAnswer);
@@ -53,7 +40,7 @@ TEST(TwoProcesses, ShareMemoryByADescriptor) {
   prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   CUmemGenericAllocationHandle handle;
   NEED(cuMemCreate(&handle, kGranule, &prop, 0));
-  const CUdeviceptr words = map(handle);
+  const CUdeviceptr words = mapped(handle);
   int exported = -1;
   NEED(
       cuMemExportToShareableHandle(&exported, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));

@@ -12,8 +12,6 @@ namespace {
 
 using namespace softgpu::tests;
 
-constexpr std::size_t kGranule = std::size_t{2} << 20;
-
 CUmemAllocationProp properties(
     CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
   CUmemAllocationProp prop{};

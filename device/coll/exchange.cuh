@@ -22,11 +22,18 @@
 
 namespace chime::detail {
 
-// By the leader: takes the next number, which all messages of the round have.
+// By the leader, when the group has met: takes the next number, which all messages of the round
+// have.
+//
+// In a plain round others store to a `dst`, which the program then reads. They may store there
+// again when they hear of this PE's next call, which arrivals release, but words do not. So before
+// a turn of words that is done here: the fence pairs with have_come() on the others.
 CHIME_DEVICE void begin_round(const Context& ctx, Meeting meeting, Round round) {
   abi::SyncArea& area = meeting.area(ctx);
   area.round = number_after(ctx, meeting, area.round);
   if (round != Round::kPlain) area.turn = number_after(ctx, meeting, area.turn);
+  if (round == Round::kTurnOfWords && area.owes_fence != 0) order::puts_visible();
+  if (round != Round::kTurn) area.owes_fence = round == Round::kPlain;
 }
 
 // The i-th other member, from the next one on: not all send to the same one at a time.

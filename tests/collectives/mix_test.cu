@@ -234,6 +234,36 @@ IN_EVERY_WORLD(Mix, OfTurnsBackToBack) {
   });
 }
 
+// Others store to a `dst` at once, and again when they have met its reader in the reduction, whose
+// words order nothing by themselves. So reading it must have been released (under TSan).
+CHIME_KERNEL void gather_and_reduce(CHIME_GRID_CONSTANT const Context context, Room* room,
+                                    unsigned* wrong) {
+  const Thread g;
+  const int me = context.pe.my_pe, n = context.pe.n_pes;
+  std::uint64_t *const own = room->src[0], *const all = room->dst[0];
+  for (int call = 0; call < kCalls; ++call) {
+    for (unsigned i = 0; i < kWords; ++i) own[i] = element(call, me, i);
+    *wrong += fcollectmem(context, g, CHIME_TEAM_WORLD, all, own, sizeof(*own) * kWords) != 0;
+    for (unsigned i = 0; i < kWords * static_cast<unsigned>(n); ++i)
+      *wrong += all[i] != element(call, static_cast<int>(i / kWords), i % kWords);
+    std::uint64_t *const one = room->src[1], *const most = room->dst[1];
+    *one = static_cast<unsigned>(call * n + me);
+    *wrong += reduce<Max>(context, g, CHIME_TEAM_WORLD, most, one, 1) != 0;
+    *wrong += *most != static_cast<unsigned>(call * n + n - 1);
+  }
+}
+IN_EVERY_WORLD(Mix, OfLongAndShortCallsWithOneDstForEach) {
+  world.spawn(1, [](Pe& pe) {
+    if (pe.size() > 8) GTEST_SKIP() << "rooms have place for 8 PEs";
+    Symmetric<Room> room(1);
+    Private<unsigned> wrong(1);
+    pe.barrier();
+    pe.run(1, 1, gather_and_reduce, pe.context(), room.data(), wrong.data());
+    EXPECT_EQ(0u, wrong.read()[0]);
+    pe.barrier();
+  });
+}
+
 // As if 2^32 - 1 turns had been, and turns 2 and 3 had left words that no later turn replaced.
 CHIME_KERNEL void age(CHIME_GRID_CONSTANT const Context context, int n) {
   abi::SyncArea& area = context.teams.entries[0].areas[0];

@@ -21,7 +21,9 @@ struct alignas(128) SyncArea {
   // Likewise in the area in which members agree. Owner: the PE itself, by compare-and-swap.
   std::uint64_t failed;
   std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
-  std::uint32_t reserved0;
+  // 1: since the last fence before words, others have stored where this PE's program reads
+  // (device/coll/exchange.cuh). Owner: the PE itself, one call at a time.
+  std::uint32_t owes_fence;
   // Numbers of the last round, and of the last turn, of data that members sent each other
   // (device/coll/message.cuh). Owner: the PE itself, one call at a time.
   std::uint64_t round;

@@ -52,13 +52,13 @@ CHIME_DEVICE_OUT_OF_LINE void record_refused_part(const Context& ctx, Meeting me
                .expected = bytes});
 }
 
-// Whether no other member refuses. If one does, that is recorded.
-template <class Group>
-CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
+// Whether no other member's number `refuses`. If one does, that is recorded.
+template <class Group, class Refuses>
+CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting, Refuses refuses) {
   const Arrived numbers = numbers_arrived(ctx, meeting);
   bool refused = false;
   for (unsigned rank = g.rank(); rank < size_of(ctx, meeting); rank += g.size()) {
-    if (rank == rank_of(ctx, meeting) || number_from(numbers, rank) != kRefuses) continue;
+    if (rank == rank_of(ctx, meeting) || !refuses(number_from(numbers, rank))) continue;
     record_refused_part(ctx, meeting, pe_of(team_of(ctx, meeting.handle), rank), Fault::kRefused,
                         nullptr, static_cast<std::size_t>(meeting.handle));
     refused = true;
@@ -67,6 +67,15 @@ CHIME_DEVICE bool all_take_part(const Context& ctx, Group g, Meeting meeting) {
 }
 
 // ---- collect ------------------------------------------------------------------------------------
+
+// A member's number is its bytes, and this bit where its `dst` is no place for those of others. It
+// refuses if any are brought.
+inline constexpr std::uint64_t kHasNoPlace = std::uint64_t{1} << 63;
+CHIME_DEVICE std::uint64_t number_to_tell(const Context& ctx, Meeting meeting, const void* dst,
+                                          std::size_t bytes) {
+  const std::size_t least = bytes == 0 ? 1 : bytes;
+  return bytes | (may_receive(ctx, dst, least, team_of(ctx, meeting.handle)) ? 0 : kHasNoPlace);
+}
 
 // The bytes that the members bring: all ranks below this one, and all members. A sum that is too
 // large is SIZE_MAX.
@@ -79,7 +88,7 @@ CHIME_DEVICE Concatenation concatenation(const Context& ctx, Meeting meeting, st
   Concatenation all;
   for (unsigned rank = 0; rank < size_of(ctx, meeting); ++rank) {
     if (rank == me) all.before = all.total;
-    const std::size_t bytes = rank == me ? mine : number_from(others, rank);
+    const std::size_t bytes = rank == me ? mine : number_from(others, rank) & ~kHasNoPlace;
     all.total = bytes > SIZE_MAX - all.total ? SIZE_MAX : all.total + bytes;
   }
   return all;
@@ -95,22 +104,26 @@ CHIME_DEVICE_OUT_OF_LINE bool has_room_for_all(const Context& ctx, bool is_leade
   return false;
 }
 
-// All members hear of a source that is wrong, and know the same total, so they refuse alike.
+// All members hear of a source that is wrong and of a `dst` that is not symmetric, and know the
+// same total, so they refuse alike.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE int collect_all(const Context& ctx, Group g, Meeting meeting, void* dst,
                                          const void* src, std::size_t bytes) {
   std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
   const bool is_right = is_right_array(ctx, src, bytes);
   if (g.is_leader()) {
-    mine = is_right ? bytes : kRefuses;
+    mine = is_right ? number_to_tell(ctx, meeting, dst, bytes) : kRefuses;
     if (!is_right) record_refused_part(ctx, meeting, ctx.pe.my_pe, Fault::kBounds, src, bytes);
   }
   if (!exchange_numbers(ctx, g, meeting, &mine, true)) return CHIMEX_ERR_ABORTED;
   const Concatenation all = concatenation(ctx, meeting, bytes);
-  const bool all_take = all_take_part(ctx, g, meeting) && is_right;
+  const auto refuses = [&](std::uint64_t number) {
+    return number == kRefuses || (all.total != 0 && (number & kHasNoPlace) != 0);
+  };
+  const bool has_room = !is_right || has_room_for_all(ctx, g.is_leader(), meeting, dst, all.total);
+  const bool all_take = all_take_part(ctx, g, meeting, refuses) && is_right;
   end_numbers(ctx, g, meeting);
-  if (!all_take) return CHIMEX_ERR_INVALID;
-  if (!has_room_for_all(ctx, g.is_leader(), meeting, dst, all.total)) return CHIMEX_ERR_INVALID;
+  if (!all_take || !has_room) return CHIMEX_ERR_INVALID;
   std::byte* const block = static_cast<std::byte*>(dst) + all.before;
   copy_own(g, block, src, bytes);
   const bool is_well = exchange(ctx, g, meeting, Round::kPlain, block, whole(src, bytes), 0);
@@ -219,7 +232,8 @@ CHIME_DEVICE_OUT_OF_LINE int exchange_uneven(const Context& ctx, Group g, Meetin
   if (!exchange_numbers(ctx, g, meeting, takes ? all.dst_offsets : &refusal, !takes)) {
     return CHIMEX_ERR_ABORTED;
   }
-  const bool all_take = all_take_part(ctx, g, meeting) && takes;
+  const auto refuses = [](std::uint64_t number) { return number == kRefuses; };
+  const bool all_take = all_take_part(ctx, g, meeting, refuses) && takes;
   int status = CHIMEX_ERR_INVALID;
   if (all_take) {
     // No member writes over the counts before it has its data, which this PE sends below.

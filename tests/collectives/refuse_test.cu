@@ -164,6 +164,31 @@ IN_EVERY_WORLD(Refused, CollectsOfMoreThanTheHeapHasAreRefusedByAll) {
   });
 }
 
+// One member's `dst` is not symmetric. Its next call does not end the others' collect in place of
+// its data, and all bring something again.
+IN_EVERY_WORLD(Refused, ACollectIntoPrivateMemoryOfOneMemberEndsOnAll) {
+  world.spawn(2, [](Pe& pe) {
+    const auto n = static_cast<std::size_t>(pe.size());
+    Symmetric<int> src(1), dst(n), sum(1);
+    Private<int> mine(n);
+    const bool refuses = pe.rank() == pe.size() - 1;
+    src.write(std::vector{pe.rank() + 1});
+    pe.barrier();
+    expect_refused(CHIMEX_ERR_INVALID, refuses ? "heap" : "refuses the call",
+                   chime_int_collect(CHIME_TEAM_WORLD, refuses ? mine.data() : dst.data(), src, 1));
+    ASSERT_EQ(CHIMEX_OK, chime_int_sum_reduce(CHIME_TEAM_WORLD, sum, src, 1));
+    EXPECT_EQ(pe.size() * (pe.size() + 1) / 2, sum.read(0));
+    EXPECT_EQ(0, dst.read(0));
+    // Where none brings any, no place is needed.
+    EXPECT_EQ(CHIMEX_OK,
+              chime_int_collect(CHIME_TEAM_WORLD, refuses ? nullptr : dst.data(), src, 0))
+        << chimex_last_error();
+    ASSERT_EQ(CHIMEX_OK, chime_int_collect(CHIME_TEAM_WORLD, dst, src, 1)) << chimex_last_error();
+    EXPECT_EQ(pe.size(), dst.read(n - 1));
+    pe.barrier();
+  });
+}
+
 CHIME_KERNEL void move_elements_of(CHIME_GRID_CONSTANT const Context context, std::size_t element,
                                    std::size_t* numbers, std::byte* data, int* statuses) {
   statuses[0] = alltoallsmem(context, Thread{}, CHIME_TEAM_WORLD, data, data, 1, 1, 1, element);

@@ -28,13 +28,10 @@ struct Collective {
   bool is_uneven = false;  // members have different shares
 
   // What is the same on all members.
-  CHIME_DEVICE std::uint64_t digest() const {
-    const auto of = [](std::uint64_t digest, std::uint64_t value) {
-      return (digest ^ value) * 0x9e3779b97f4a7c15u ^ digest >> 29;
-    };
-    const std::uint64_t call = of(of(1, static_cast<std::uint64_t>(operation)), variant);
-    return of(of(call, is_uneven ? 0 : bytes), static_cast<std::uint64_t>(root));
+  CHIME_DEVICE std::uint64_t word() const {
+    return abi::call_word(static_cast<std::uint32_t>(operation), variant, root);
   }
+  CHIME_DEVICE std::uint64_t common_bytes() const { return is_uneven ? 0 : bytes; }
 };
 
 // The members of a team; 1 where this PE is in no such team, for which calls are refused.
@@ -91,34 +88,45 @@ CHIME_DEVICE_OUT_OF_LINE int record_refusal(const Context& ctx, bool is_leader, 
 
 // ---- Unlike calls -------------------------------------------------------------------------------
 
-CHIME_DEVICE_OUT_OF_LINE void fail_unalike(const Context& ctx, Meeting meeting, unsigned rank) {
+// A call, as its members tell each other of it.
+struct ToldCall {
+  std::uint64_t word, bytes;
+};
+
+CHIME_DEVICE_OUT_OF_LINE void fail_unalike(const Context& ctx, Meeting meeting, unsigned rank,
+                                           ToldCall other) {
+  const abi::SyncArea& area = meeting.area(ctx);
   const int pe = pe_of(team_of(ctx, meeting.handle), rank);
   end_meetings(ctx, meeting, CHIMEX_ERR_MISMATCH, pe);
   record(ctx, {.status = CHIMEX_ERR_MISMATCH,
                .operation = meeting.operation(),
                .pe = pe,
                .fault = Fault::kUnalike,
-               .expected = static_cast<std::uint64_t>(meeting.handle)});
+               .address = reinterpret_cast<const void*>(area.call_bytes),
+               .expected = static_cast<std::uint64_t>(meeting.handle) |
+                           static_cast<std::uint64_t>(abi::root_of_call(area.call)) << 32,
+               .seen = other.word,
+               .waited_ns = other.bytes});
 }
 
-// In a checked job: whether all members make the call with this digest. If not, each has found one
-// that does not, which is recorded.
+// In a checked job: whether all members make the call that this PE's area tells of. If not, each
+// has found one that does not, which is recorded.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool is_made_alike(const Context& ctx, Group g, Meeting meeting,
-                                            std::uint64_t digest) {
-  constexpr std::size_t kBytes = sizeof(digest);
+                                            ToldCall call) {
+  constexpr std::size_t kBytes = sizeof(call);
   constexpr Round kRound = Round::kTurnOfWords;
-  const unsigned me = rank_of(ctx, meeting);
-  std::uint64_t& mine = meeting.area(ctx).call;  // NICs read the heap, and not registers
-  if (g.is_leader()) mine = digest;
-  if (!take_turn(ctx, g, meeting, kRound, whole(&mine, kBytes), kBytes)) return false;
+  abi::SyncArea& area = meeting.area(ctx);  // NICs read the heap, and not registers
+  if (g.is_leader()) area.call = call.word, area.call_bytes = call.bytes;
+  if (!take_turn(ctx, g, meeting, kRound, whole(&area.call, kBytes), kBytes)) return false;
   const Arrived all = arrived(ctx, meeting, kRound, kBytes);
   bool differs = false;
   for (unsigned rank = 0; g.is_leader() && !differs && rank < size_of(ctx, meeting); ++rank) {
-    std::uint64_t other = 0;
+    if (rank == rank_of(ctx, meeting)) continue;
+    ToldCall other;
     memcpy(&other, all.of(rank), kBytes);
-    differs = rank != me && other != digest;
-    if (differs) fail_unalike(ctx, meeting, rank);
+    differs = other.word != call.word || other.bytes != call.bytes;
+    if (differs) fail_unalike(ctx, meeting, rank, other);
   }
   if (g.any(differs)) return false;
   end_turn(ctx, g, meeting, kRound, kBytes);
@@ -164,7 +172,8 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
   const Meeting meeting(call.team, call.operation);
   const exec::Traced traced = trace(ctx, g, work_of(meeting, call.bytes));
   if (begin_exchange(ctx, g, meeting)) {
-    const bool is_alike = checks_of(ctx) == 0 || is_made_alike(ctx, g, meeting, call.digest());
+    const bool is_alike =
+        checks_of(ctx) == 0 || is_made_alike(ctx, g, meeting, {call.word(), call.common_bytes()});
     if (end_exchange(ctx, g, meeting, is_alike && act(meeting), call.bytes)) {
       return traced.ended(CHIMEX_OK);
     }

@@ -5,6 +5,7 @@
 #include "chime/abi/words.h"
 #include "chime/error.h"
 #include "chime/types.h"
+#include "host/errors/operation_name.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {
@@ -15,6 +16,13 @@ std::string rank_words(const TeamTable& teams, chime_team_t team, int pe) {
   const auto known = teams.find(abi::team_without_lane(team));
   const int rank = known && pe >= 0 ? known->members.rank(pe) : -1;
   return rank < 0 ? "" : fmt::format(", rank {}", rank);
+}
+
+// "chime_broadcast of 64 bytes from root 1"; without bytes where members have different ones.
+std::string call_words(Operation operation, std::uint64_t bytes, int root) {
+  const bool is_uneven = operation == Operation::kCollect || operation == Operation::kAlltoallv;
+  return spoken(operation_name(operation)) + (is_uneven ? "" : fmt::format(" of {} bytes", bytes)) +
+         (operation == Operation::kBroadcast ? fmt::format(" from root {}", root) : "");
 }
 
 }  // namespace
@@ -77,11 +85,17 @@ std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record
 }
 
 std::string unalike_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
-  const auto handle = static_cast<chime_team_t>(record.expected);
+  const auto handle = static_cast<chime_team_t>(record.expected & 0xffffffff);
+  const auto other = static_cast<Operation>(abi::operation_of_call(record.seen));
+  const std::string theirs = call_words(other, record.waited_ns, abi::root_of_call(record.seen));
+  const std::string ours = call_words(static_cast<Operation>(record.operation), record.address,
+                                      abi::root_of_call(record.expected));
+  const std::string difference = theirs == ours ? "with another operation or type of elements"
+                                                : fmt::format("{}, and this PE {}", theirs, ours);
   return fmt::format(
-      "PE {}{} of {} makes another call in lane {}, or with another size, root, operation or type; "
-      "all members make the same (CHIME_CHECK=1)",
-      record.pe, rank_words(teams, handle, record.pe), teams.words(handle), abi::team_lane(handle));
+      "PE {}{} of {} makes another call in lane {}: {}; all members make the same (CHIME_CHECK=1)",
+      record.pe, rank_words(teams, handle, record.pe), teams.words(handle), abi::team_lane(handle),
+      difference);
 }
 
 std::string refused_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {

@@ -250,31 +250,42 @@ IN_EVERY_WORLD(Unalike, CallsAreNamedOnAllMembers) {
     const int n = pe.size();
     Symmetric<int> src(8), dst(8 * static_cast<std::size_t>(n));
     const bool differs = pe.rank() == n - 1;
-    const auto expect = [&](auto call) {
+    const auto expect = [&](const char* ours, const char* theirs, auto call) {
       const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, n});
-      expect_refused(CHIMEX_ERR_MISMATCH, "makes another call in lane 2",
+      const std::string words = std::string("makes another call in lane 2: ") +
+                                (differs ? theirs : ours) + "; all members";
+      expect_refused(CHIMEX_ERR_MISMATCH, words.c_str(),
                      [&] { return call(chimex_team_lane(team, 2)); }());
       pe.barrier();
       expect_refused(CHIMEX_ERR_MISMATCH, "meets no more", chime_team_sync(team));
       pe.barrier();
     };
+    // Each text has the other member's call first.
     expect(
+        "chime_reduce of 32 bytes, and this PE chime_reduce of 16 bytes",
+        "chime_reduce of 16 bytes, and this PE chime_reduce of 32 bytes",
         [&](chime_team_t team) { return chime_int_sum_reduce(team, dst, src, differs ? 8 : 4); });
     expect(
+        "chime_broadcast of 4 bytes from root 1, and this PE chime_broadcast of 4 bytes from root "
+        "0",
+        "chime_broadcast of 4 bytes from root 0, and this PE chime_broadcast of 4 bytes from root "
+        "1",
         [&](chime_team_t team) { return chime_int_broadcast(team, dst, src, 1, differs ? 1 : 0); });
-    expect([&](chime_team_t team) {  // another operation, then another type of the same size
+    const char* const alike = "with another operation or type of elements";
+    expect(alike, alike, [&](chime_team_t team) {
       return differs ? chime_int_sum_reduce(team, dst, src, 1)
                      : chime_int_max_reduce(team, dst, src, 1);
     });
-    expect([&](chime_team_t team) {
+    expect(alike, alike, [&](chime_team_t team) {
       auto* const as_float = reinterpret_cast<float*>(dst.data());
       return differs ? chime_int_sum_reduce(team, dst, src, 1)
                      : chime_float_sum_reduce(team, as_float, as_float, 1);
     });
-    expect([&](chime_team_t team) {
-      return differs ? chime_int_fcollect(team, dst, src, 1)
-                     : chime_int_sum_reduce(team, dst, src, 1);
-    });
+    expect("chime_collect, and this PE chime_reduce of 4 bytes",
+           "chime_reduce of 4 bytes, and this PE chime_collect", [&](chime_team_t team) {
+             return differs ? chime_int_collect(team, dst, src, 1)
+                            : chime_int_sum_reduce(team, dst, src, 1);
+           });
   });
 }
 

@@ -18,7 +18,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 29;
+inline constexpr std::uint32_t kAbiVersion = 30;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0: this copy is not filled

@@ -28,14 +28,17 @@ struct alignas(128) SyncArea {
   // (device/coll/message.cuh). Owner: the PE itself, one call at a time.
   std::uint64_t round;
   std::uint64_t turn;
-  std::uint64_t call;  // what a call tells the other members of itself; owner: likewise
+  // What a call tells the other members of itself: one word, or in a checked job which call it is
+  // (words.h) and its bytes. Owner: likewise.
+  std::uint64_t call;
+  std::uint64_t call_bytes;
   // When the call ends that has a bound of its own; else 0. Owner: likewise.
   std::uint64_t deadline_ns;
   // What the members of the team with this first_epoch have agreed on: first_epoch + 1 + m, where
   // each node has m of them, in the order of ranks, and m is 0 where calls do not go by node
   // (device/coll/nodes.cuh). Below first_epoch + 1: nothing yet. Owner: likewise.
   std::uint64_t nodes;
-  std::uint32_t reserved[16];
+  std::uint32_t reserved[14];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];

@@ -106,6 +106,19 @@ CHIME_ABI_FN std::int32_t team_generation(std::int32_t team) {
 // The handle of the same team's lane 0.
 CHIME_ABI_FN std::int32_t team_without_lane(std::int32_t team) { return team & ~kTeamLaneMask; }
 
+// SyncArea::call in a checked job: the operation, its root (0: it has none), and of a reduction
+// operation and type, of an alltoallv the element's bytes, up to 24 bits.
+CHIME_ABI_FN std::uint64_t call_word(std::uint32_t operation, std::uint32_t variant,
+                                     std::int32_t root) {
+  return (operation & 0xff) | (variant & 0xffffff) << 8 | static_cast<std::uint64_t>(root) << 32;
+}
+CHIME_ABI_FN std::uint32_t operation_of_call(std::uint64_t call) {
+  return static_cast<std::uint32_t>(call & 0xff);
+}
+CHIME_ABI_FN std::int32_t root_of_call(std::uint64_t call) {
+  return static_cast<std::int32_t>(call >> 32);
+}
+
 // SyncArea::failed: a chimex_status, and the PE to blame; -1: none is.
 CHIME_ABI_FN std::uint64_t team_failure(std::int32_t status, std::int32_t pe) {
   return static_cast<std::uint32_t>(status) | static_cast<std::uint64_t>(pe + 1) << 32;

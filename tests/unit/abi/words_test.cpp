@@ -47,6 +47,17 @@ TEST(LeftSlot, IsFreeWhenTheChannelIsThrough) {
   EXPECT_TRUE(nic_left_slot_is_free(word, 0x1'0000'0005));
 }
 
+TEST(CallWord, KeepsOperationAndRootAndTellsVariantsApart) {
+  for (const std::uint32_t operation : {1u, 77u, 255u})
+    for (const std::int32_t root : {0, 1, 0x7fff'ffff}) {
+      const std::uint64_t word = call_word(operation, 0x020304, root);
+      EXPECT_EQ(operation_of_call(word), operation);
+      EXPECT_EQ(root_of_call(word), root);
+      EXPECT_NE(word, call_word(operation, 0x020305, root));
+      EXPECT_NE(word, call_word(operation, 0x030304, root));
+    }
+}
+
 static_assert(kNicLeastDepth >= kNicBatch - 1 + kNicMostAtOnce,
               "the deadlock rule of device/channel/README.md");
 

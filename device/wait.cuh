@@ -108,11 +108,11 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
 
 // Records that `wait` ended without its event; `seen` is the last value.
 CHIME_DEVICE void record_wait(const Context& ctx, const Wait& wait, const WaitResult& result,
-                              std::uint64_t seen) {
+                              std::uint64_t seen, Fault fault = Fault::kWait) {
   record(ctx, {.status = result.status,
                .operation = wait.operation,
                .pe = result.pe,
-               .fault = Fault::kWait,
+               .fault = fault,
                .address = wait.address,
                .expected = wait.expected,
                .seen = seen,

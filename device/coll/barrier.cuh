@@ -125,11 +125,11 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_meeting(const Context& ctx, std::int32_t ha
 // The call ends because a wait of it did, which is recorded. If a bound of the call's own is over,
 // its caller learns so by the status alone. (The job may be aborted by a timeout of another PE's.)
 CHIME_DEVICE void end_by_wait(const Context& ctx, Meeting meeting, const Wait& wait,
-                              const WaitResult& result, std::uint64_t seen) {
+                              const WaitResult& result, std::uint64_t seen, Fault fault) {
   if (result.status == CHIMEX_ERR_TIMEOUT && is_over(ctx, meeting) && !abort_is_raised(ctx)) {
     meeting.area(ctx).deadline_ns = kWasOver;
   } else {
-    record_wait(ctx, wait, result, seen);
+    record_wait(ctx, wait, result, seen, fault);
   }
   end_meetings(ctx, meeting, result.status, result.pe);
 }
@@ -144,8 +144,9 @@ CHIME_DEVICE_OUT_OF_LINE int leave_failed(const Context& ctx, Group g, Meeting m
 }
 
 CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, WaitResult result) {
+  const bool is_first = meeting.round() == 0 || is_direct(ctx, meeting);
   end_by_wait(ctx, meeting, wait_for_arrival(ctx, meeting), result,
-              order::observe(meeting.flag(ctx)));
+              order::observe(meeting.flag(ctx)), is_first ? Fault::kWait : Fault::kWaitForWaiting);
 }
 
 CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {

@@ -14,6 +14,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/channel/posters.cuh"
 #include "chime/device/coll/barrier.cuh"
+#include "chime/device/coll/broadcast_tree.cuh"
 #include "chime/device/coll/lane.cuh"
 #include "chime/device/coll/step.cuh"
 #include "chime/device/coll/words.cuh"
@@ -138,8 +139,8 @@ CHIME_DEVICE_OUT_OF_LINE int lost_to_exchange(const Context& ctx, std::int32_t h
   return -1;
 }
 
-// In place of a number of words.
-inline constexpr unsigned kByDoubling = ~0u, kByNode = ~0u - 1;
+// In place of a number of words. To kByTree the root's rank is added.
+inline constexpr unsigned kByDoubling = ~0u, kByNode = ~0u - 1, kByTree = 1u << 31;
 
 CHIME_DEVICE Wait wait_for_message(const Context& ctx, Meeting meeting, unsigned rank) {
   return {.operation = meeting.operation(),
@@ -185,27 +186,49 @@ CHIME_DEVICE_OUT_OF_LINE unsigned awaited_on_node(const Context& ctx, Meeting me
   return rank;
 }
 
+// By a tree, `rank` may wait for its parent, and that one for its own: the first of these to which
+// its parent has sent, as far as this PE can load that.
+CHIME_DEVICE_OUT_OF_LINE unsigned awaited_in_tree(const Context& ctx, Meeting meeting,
+                                                  unsigned rank, BroadcastTree tree) {
+  while (const unsigned distance = tree.distance(rank)) {
+    std::byte* const heap = heap_of_member(ctx, meeting, rank);
+    if (heap == nullptr) break;
+    const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, tree.parent(distance));
+    if (order::observe(at_peer(ctx, heap, arrival)) >= meeting.area(ctx).round) break;
+    rank = tree.parent(distance);
+  }
+  return rank;
+}
+
 CHIME_DEVICE_OUT_OF_LINE void fail_to_hear(const Context& ctx, Meeting meeting, unsigned rank,
                                            unsigned words, WaitResult result) {
-  if (words >= kByNode && result.status == CHIMEX_ERR_TIMEOUT && result.pe >= 0) {
-    const unsigned last = words == kByDoubling ? last_awaited(ctx, meeting, rank)
-                                               : awaited_on_node(ctx, meeting, rank);
+  unsigned last = rank;
+  if (words >= kByTree && result.status == CHIMEX_ERR_TIMEOUT && result.pe >= 0) {
+    if (words == kByDoubling)
+      last = last_awaited(ctx, meeting, rank);
+    else if (words == kByNode)
+      last = awaited_on_node(ctx, meeting, rank);
+    else
+      last = awaited_in_tree(ctx, meeting, rank, {words - kByTree, size_of(ctx, meeting)});
     result.pe = pe_of(team_of(ctx, meeting.handle), last);
   }
+  const bool is_below_root = words >= kByTree && words < kByNode && last != words - kByTree;
+  const bool may_wait = words == kByDoubling || is_below_root;
   end_by_wait(ctx, meeting, wait_for_message(ctx, meeting, rank), result,
-              order::observe(arrival_of(ctx, meeting.handle, rank)));
+              order::observe(arrival_of(ctx, meeting.handle, rank)),
+              may_wait ? Fault::kWaitForWaiting : Fault::kWait);
 }
 
 // By the leader: until member `rank` has sent in this round, as `words` words (0: as none) or with
-// an arrival. The sender alone decides which. kByDoubling, kByNode: with an arrival, which may be
-// late because of a third member.
+// an arrival. The sender alone decides which. From kByTree on: with an arrival, which may be late
+// because of a third member.
 CHIME_DEVICE_OUT_OF_LINE bool await_message(const Context& ctx, Meeting meeting, unsigned rank,
                                             unsigned words) {
   const std::uint64_t* const arrival = arrival_of(ctx, meeting.handle, rank);
   const std::uint64_t* const first = words_of(ctx, meeting, rank);
   const std::uint64_t round = meeting.area(ctx).round;
   const std::uint32_t number = number_in_words(meeting.area(ctx).turn);
-  const bool is_number_of_words = words != 0 && words < kByNode;
+  const bool is_number_of_words = words != 0 && words < kByTree;
   unsigned seen = 0;
   const exec::Traced traced =
       trace(ctx, Thread{}, {meeting.operation(), pe_of(team_of(ctx, meeting.handle), rank)});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "chime/device/coll/broadcast_tree.cuh"
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
 #include "chime/device/coll/multimem.cuh"
@@ -21,33 +22,28 @@ CHIME_DEVICE void copy_own(Group g, void* dst, const void* src, std::size_t byte
   if (dst != src && bytes != 0) copy_from_peer(g, dst, src, bytes);
 }
 
-// The parent of `distance`, which is not 0, in a binomial tree: without its lowest bit. Its
-// children add a lower bit.
-CHIME_DEVICE unsigned lowest_one(unsigned distance) { return distance & (0u - distance); }
-
-// Distances are counted from the root. A PE's children have its distance with one lower bit more.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool broadcast_by_tree(const Context& ctx, Group g, Meeting meeting,
                                                 void* dst, const void* src, std::size_t bytes,
                                                 int root) {
-  const unsigned size = size_of(ctx, meeting), from = static_cast<unsigned>(root);
-  const unsigned distance = (rank_of(ctx, meeting) + size - from) % size;
+  const BroadcastTree tree = {static_cast<unsigned>(root), size_of(ctx, meeting)};
+  const unsigned distance = tree.distance(rank_of(ctx, meeting));
   if (g.is_leader()) begin_round(ctx, meeting, Round::kPlain);
   g.sync();
-  unsigned step = lowest_one(distance);
+  unsigned step = BroadcastTree::step_to_parent(distance);
   bool failed = false;
   if (distance == 0) {
     copy_own(g, dst, src, bytes);
-    for (step = 1; step < size; step *= 2) continue;
+    for (step = 1; step < tree.members; step *= 2) continue;
   } else {
-    const unsigned parent = (distance - step + from) % size;
-    if (g.is_leader()) failed = !await_message(ctx, meeting, parent, 0);
+    const unsigned parent = tree.parent(distance);
+    if (g.is_leader()) failed = !await_message(ctx, meeting, parent, kByTree + tree.root);
     if (g.any(failed)) return false;
     src = dst;
   }
   while ((step /= 2) != 0) {
-    if (distance + step >= size) continue;
-    const unsigned child = (distance + step + from) % size;
+    if (distance + step >= tree.members) continue;
+    const unsigned child = tree.rank(distance + step);
     failed = !send_data(ctx, g, meeting, Round::kPlain, {child, dst, src, bytes}) || failed;
     g.sync();
     if (g.is_leader()) send_arrival(ctx, meeting, Round::kPlain, child, bytes);

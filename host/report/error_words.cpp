@@ -73,11 +73,12 @@ std::string carrier_words(const Runtime& runtime, int pe) {
   return path == Path::kProxy ? " for the proxy" : path == Path::kNic ? " for the NIC" : "";
 }
 
-// Calls of which some messages go by recursive doubling.
-bool may_double(Operation operation) {
-  return operation == Operation::kReduce || operation == Operation::kReducescatter ||
-         operation == Operation::kInscan || operation == Operation::kExscan ||
-         operation == Operation::kFcollect;
+// Whether the PE that is named may be a member that waits for another one. Where stores reach a
+// member that a collective awaits, the call has found the last one.
+bool may_be_waiting(const Runtime& runtime, const abi::ErrorRecord& record) {
+  if (static_cast<Fault>(record.fault) != Fault::kWaitForWaiting) return false;
+  return !is_collective(static_cast<Operation>(record.operation)) ||
+         runtime.device->peers.path(record.pe) != Path::kP2p;
 }
 
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
@@ -87,18 +88,15 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
   // If the job was aborted, the record's PE is the one to blame, not the one that was waited for.
   const int awaited = record.status == CHIMEX_ERR_TIMEOUT ? record.pe : -1;
-  std::string partner, group;
+  std::string partner, others;
   if (awaited >= 0)
     partner =
         fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, awaited) : "", awaited);
   const TeamTable& teams = *runtime.device->teams;
-  // Where stores reach the PE, the call has found the last one that is awaited.
-  if (awaited >= 0 && may_double(static_cast<Operation>(record.operation)) &&
-      runtime.device->peers.path(awaited) != Path::kP2p)
-    group = of_group_words(teams, address, awaited);
+  if (awaited >= 0 && may_be_waiting(runtime, record)) others = of_others_words(teams, record);
   return fmt::format(
       "the wait{}{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
-      of_team_words(teams, address, awaited), group, static_cast<double>(record.waited_ns) * 1e-9,
+      of_team_words(teams, address, awaited), others, static_cast<double>(record.waited_ns) * 1e-9,
       runtime.device->heap.name_of(address), static_cast<std::int64_t>(record.expected),
       static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
@@ -175,7 +173,8 @@ std::string signal_op_sentence(std::int64_t op) {
 }
 
 std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
-  const bool is_wait = static_cast<Fault>(record.fault) == Fault::kWait;
+  const auto fault = static_cast<Fault>(record.fault);
+  const bool is_wait = fault == Fault::kWait || fault == Fault::kWaitForWaiting;
   return is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record);
 }
 

@@ -48,6 +48,24 @@ std::string team_sentence(std::int64_t team) {
       spoken("chime_team_split_strided"));
 }
 
+bool is_collective(Operation operation) {
+  switch (operation) {
+    case Operation::kReduce:
+    case Operation::kReducescatter:
+    case Operation::kBroadcast:
+    case Operation::kFcollect:
+    case Operation::kAlltoall:
+    case Operation::kInscan:
+    case Operation::kExscan:
+    case Operation::kCollect:
+    case Operation::kAlltoalls:
+    case Operation::kAlltoallv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_meeting(Operation operation) {
   switch (operation) {
     case Operation::kBarrierAll:
@@ -55,14 +73,9 @@ bool is_meeting(Operation operation) {
     case Operation::kBarrier:
     case Operation::kTeamSync:
     case Operation::kTeamSplit:
-    case Operation::kReduce:
-    case Operation::kReducescatter:
-    case Operation::kBroadcast:
-    case Operation::kFcollect:
-    case Operation::kAlltoall:
       return true;
     default:
-      return false;
+      return is_collective(operation);
   }
 }
 
@@ -72,10 +85,18 @@ std::string of_team_words(const TeamTable& teams, const void* address, int pe) {
   return fmt::format("{} of {}", rank_words(teams, *team, pe), teams.words(*team));
 }
 
-std::string of_group_words(const TeamTable& teams, const void* address, int pe) {
-  const auto group = teams.awaited_with(pe, static_cast<const std::byte*>(address));
-  return group ? fmt::format(", or for one of {}, for which that one may wait,", group->words())
-               : "";
+std::string of_others_words(const TeamTable& teams, const abi::ErrorRecord& record) {
+  const auto operation = static_cast<Operation>(record.operation);
+  std::string others = "another member";
+  if (operation == Operation::kBroadcast) {
+    others = "one nearer to the root";
+  } else if (is_collective(operation)) {
+    const auto* const address = reinterpret_cast<const std::byte*>(record.address);
+    const auto group = teams.awaited_with(record.pe, address);
+    if (!group) return "";
+    others = "one of " + group->words();
+  }
+  return fmt::format(", or for {}, for which that one may wait,", others);
 }
 
 std::string root_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {

@@ -342,6 +342,60 @@ IN_EVERY_WORLD(Absent, MemberIsNamedThoughOthersWaitForItToo) {
   });
 }
 
+// A broadcast by a tree comes through others: to PE 3 from PE 2, which gets it from the root.
+IN_EVERY_WORLD(Absent, RootIsNamedThoughOthersWaitForItToo) {
+  if (short_timeout_s() == 0) GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s";
+  world.spawn(4, [](Pe& pe) {
+    if (pe.size() != 4) GTEST_SKIP() << "a tree of three levels";
+    Symmetric<int> src(1), dst(1);
+    for (const int root : {0, 3}) {
+      chime_team_t team = CHIME_TEAM_INVALID;  // it is none after the call, so it stays
+      ASSERT_EQ(CHIMEX_OK,
+                chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team));
+      const int distance = (pe.rank() + 4 - root) % 4, parent = (root + 2) % 4;
+      const bool is_seen = distance != 3 || chime_ptr(dst, parent) != nullptr;
+      if (distance == 0) {
+        sleep(short_timeout_s());
+      } else {
+        const std::string words = is_seen
+                                      ? "the wait for PE " + std::to_string(root) + ","
+                                      : "the wait for PE " + std::to_string(parent) + ", rank " +
+                                            std::to_string(parent) + " of " + std::string("team ");
+        expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(),
+                       chime_int_broadcast(team, dst, src, 1, root));
+        EXPECT_EQ(!is_seen,
+                  std::strstr(chimex_last_error(), "or for one nearer to the root") != nullptr)
+            << chimex_last_error();
+      }
+      pe.barrier();
+    }
+  });
+}
+// In a barrier by rounds each PE hears of most others through a third.
+IN_EVERY_WORLD(Absent, MemberOfABarrierMayBeAnotherOneThanTheAwaited) {
+  if (short_timeout_s() == 0) GTEST_SKIP() << "needs CHIME_TIMEOUT of at most 5 s";
+  world.spawn(4, [](Pe& pe) {
+    if (pe.size() != 4) GTEST_SKIP() << "two rounds";
+    Symmetric<int> word(1);
+    chime_team_t team = CHIME_TEAM_INVALID;  // it is none after the call, so it stays
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team));
+    bool is_direct = true;
+    for (int other = 0; other < 4; ++other) is_direct = is_direct && chime_ptr(word, other);
+    if (pe.rank() == 0) {
+      sleep(short_timeout_s());
+    } else {
+      const bool hears_itself = is_direct || pe.rank() != 3;  // PE 3 from PE 2, then from PE 1
+      const std::string words = "the wait for PE " + std::string(hears_itself ? "0," : "1,");
+      expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(), chime_team_sync(team));
+      EXPECT_EQ(!is_direct && pe.rank() != 1,
+                std::strstr(chimex_last_error(), "or for another member, for which") != nullptr)
+          << chimex_last_error();
+    }
+    pe.barrier();
+  });
+}
+
 // By nodes a member of the same node may wait for it, too.
 IN_EVERY_WORLD(Absent, MemberIsNamedThoughItIsOnAnotherNode) {
   const char* const fcollect = std::getenv("CHIME_COLL_FCOLLECT");

@@ -34,16 +34,16 @@ extern "C" CHIME_KERNEL void broadcast_block(float* dst, const float* src, size_
   chimex_float_broadcast_block(CHIME_TEAM_WORLD, dst, src, n, 0);
 }
 // PTXAS[80] broadcast_block: registers <= 93, stack <= 184
-// PTXAS[90] broadcast_block: registers <= 94, stack <= 184
+// PTXAS[90] broadcast_block: registers <= 96, stack <= 184
 
 extern "C" CHIME_KERNEL void alltoall_block(float* dst, const float* src, size_t n) {
   chimex_float_alltoall_block(CHIME_TEAM_WORLD, dst, src, n);
 }
 // PTXAS[80] alltoall_block: registers <= 95, stack <= 184
-// PTXAS[90] alltoall_block: registers <= 100, stack <= 184
+// PTXAS[90] alltoall_block: registers <= 96, stack <= 184
 
 extern "C" CHIME_KERNEL void inscan_block(float* dst, const float* src, size_t n) {
   chimex_float_sum_inscan_block(CHIME_TEAM_WORLD, dst, src, n);
 }
-// PTXAS[80] inscan_block: registers <= 106, stack <= 184
+// PTXAS[80] inscan_block: registers <= 103, stack <= 184
 // PTXAS[90] inscan_block: registers <= 106, stack <= 184

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "chime/device/coll/move.cuh"
+#include "chime/device/coll/uneven.cuh"
 #include "collectives/collectives.hpp"
 
 namespace chime::tests {
@@ -16,6 +17,15 @@ namespace {
 void expect_refused(int status, const char* words, int got) {
   EXPECT_EQ(status, got);
   EXPECT_NE(nullptr, std::strstr(chimex_last_error(), words)) << chimex_last_error();
+}
+
+// Of a kernel, whose failure no call of the host has told yet.
+void expect_refused_in_kernel(int status, const char* words, int got) {
+  EXPECT_EQ(status == CHIMEX_ERR_INVALID ? status : CHIMEX_ERR_ABORTED, got);
+  chimex_async_error_t error;
+  EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
+  EXPECT_EQ(status, error.status);
+  EXPECT_NE(nullptr, std::strstr(error.message, words)) << error.message;
 }
 
 IN_EVERY_WORLD(Refused, CallsChangeNothing) {
@@ -164,13 +174,17 @@ IN_EVERY_WORLD(Refused, CollectsOfMoreThanTheHeapHasAreRefusedByAll) {
   });
 }
 
+CHIME_KERNEL void collect_one(CHIME_GRID_CONSTANT const Context context, int* dst, const int* src,
+                              int* status) {
+  *status = collectmem(context, Thread{}, CHIME_TEAM_WORLD, dst, src, sizeof(*src));
+}
 // One member's `dst` is not symmetric. Its next call does not end the others' collect in place of
 // its data, and all bring something again.
 IN_EVERY_WORLD(Refused, ACollectIntoPrivateMemoryOfOneMemberEndsOnAll) {
   world.spawn(2, [](Pe& pe) {
     const auto n = static_cast<std::size_t>(pe.size());
     Symmetric<int> src(1), dst(n), sum(1);
-    Private<int> mine(n);
+    Private<int> mine(n), status(1);
     const bool refuses = pe.rank() == pe.size() - 1;
     src.write(std::vector{pe.rank() + 1});
     pe.barrier();
@@ -185,6 +199,11 @@ IN_EVERY_WORLD(Refused, ACollectIntoPrivateMemoryOfOneMemberEndsOnAll) {
         << chimex_last_error();
     ASSERT_EQ(CHIMEX_OK, chime_int_collect(CHIME_TEAM_WORLD, dst, src, 1)) << chimex_last_error();
     EXPECT_EQ(pe.size(), dst.read(n - 1));
+    pe.barrier();
+    pe.run(1, 1, collect_one, pe.context(), refuses ? mine.data() : dst.data(),
+           static_cast<const int*>(src.data()), status.data());
+    expect_refused_in_kernel(CHIMEX_ERR_INVALID, refuses ? "heap" : "refuses the call",
+                             status.read()[0]);
     pe.barrier();
   });
 }
@@ -226,16 +245,16 @@ IN_EVERY_WORLD(Refused, StridesBelowOneAre) {
   });
 }
 
-CHIME_KERNEL void broadcast_of(CHIME_GRID_CONSTANT const Context context, int* dst, const int* src,
-                               int root, int* status) {
-  *status = broadcastmem(context, Thread{}, CHIME_TEAM_WORLD, dst, src, sizeof(int), root);
+CHIME_KERNEL void broadcast_of(CHIME_GRID_CONSTANT const Context context, chime_team_t team,
+                               int* dst, const int* src, int root, int* status) {
+  *status = broadcastmem(context, Thread{}, team, dst, src, sizeof(int), root);
 }
 IN_EVERY_WORLD(Refused, RootsOfKernelsAreNamed) {
   world.spawn(1, [](Pe& pe) {
     Symmetric<int> src(1), dst(1);
     Private<int> status(1);
-    pe.run(1, 1, broadcast_of, pe.context(), dst.data(), static_cast<const int*>(src.data()), 99,
-           status.data());
+    pe.run(1, 1, broadcast_of, pe.context(), CHIME_TEAM_WORLD, dst.data(),
+           static_cast<const int*>(src.data()), 99, status.data());
     EXPECT_EQ(CHIMEX_ERR_INVALID, status.read()[0]);
     chimex_async_error_t error;
     EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
@@ -286,6 +305,23 @@ IN_EVERY_WORLD(Unalike, CallsAreNamedOnAllMembers) {
              return differs ? chime_int_collect(team, dst, src, 1)
                             : chime_int_sum_reduce(team, dst, src, 1);
            });
+  });
+}
+
+IN_EVERY_WORLD(Unalike, RootsOfKernelsAreNamed) {
+  world.spawn(2, [](Pe& pe) {
+    Symmetric<int> src(1), dst(1);
+    Private<int> status(1);
+    const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+    const bool differs = pe.rank() == pe.size() - 1;
+    pe.barrier();
+    pe.run(1, 1, broadcast_of, pe.context(), static_cast<chime_team_t>(team), dst.data(),
+           static_cast<const int*>(src.data()), differs ? 1 : 0, status.data());
+    expect_refused_in_kernel(
+        CHIMEX_ERR_MISMATCH,
+        differs ? "4 bytes from root 0, and this PE" : "4 bytes from root 1, and this PE",
+        status.read()[0]);
+    pe.barrier();
   });
 }
 
@@ -348,6 +384,7 @@ IN_EVERY_WORLD(Absent, RootIsNamedThoughOthersWaitForItToo) {
   world.spawn(4, [](Pe& pe) {
     if (pe.size() != 4) GTEST_SKIP() << "a tree of three levels";
     Symmetric<int> src(1), dst(1);
+    Private<int> status(1);
     for (const int root : {0, 3}) {
       chime_team_t team = CHIME_TEAM_INVALID;  // it is none after the call, so it stays
       ASSERT_EQ(CHIMEX_OK,
@@ -361,11 +398,17 @@ IN_EVERY_WORLD(Absent, RootIsNamedThoughOthersWaitForItToo) {
                                       ? "the wait for PE " + std::to_string(root) + ","
                                       : "the wait for PE " + std::to_string(parent) + ", rank " +
                                             std::to_string(parent) + " of " + std::string("team ");
-        expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(),
-                       chime_int_broadcast(team, dst, src, 1, root));
-        EXPECT_EQ(!is_seen,
-                  std::strstr(chimex_last_error(), "or for one nearer to the root") != nullptr)
-            << chimex_last_error();
+        if (root == 0) {
+          expect_refused(CHIMEX_ERR_TIMEOUT, words.c_str(),
+                         chime_int_broadcast(team, dst, src, 1, root));
+          EXPECT_EQ(!is_seen,
+                    std::strstr(chimex_last_error(), "or for one nearer to the root") != nullptr)
+              << chimex_last_error();
+        } else {
+          pe.run(1, 1, broadcast_of, pe.context(), team, dst.data(),
+                 static_cast<const int*>(src.data()), root, status.data());
+          expect_refused_in_kernel(CHIMEX_ERR_TIMEOUT, words.c_str(), status.read()[0]);
+        }
       }
       pe.barrier();
     }

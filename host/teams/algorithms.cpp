@@ -72,7 +72,8 @@ constexpr ByNodes kFcollectByNodes = {
 constexpr ByNodes kReduceByNodes = {
     "nodes",
     "a part a member of its node's sources, a block of that to one member of each other node, "
-    "where nodes have equally many by rank, 2, 4, 8 ...",
+    "where nodes have equally many by rank, 2, 4, 8 ..., and all are at most 1024; not of private "
+    "sources, nor for sums and products of half and bfloat16",
     &CollectiveOptions::reduce_by_nodes, &abi::SwitchSizes::reduce_by_nodes,
     from_worth_reducing_by_nodes};
 constexpr std::string_view kStoreToAll = "to dst, by one store for all";

@@ -368,11 +368,13 @@
 //   Integers wrap. Sums and products of half and bfloat16 are made in float and rounded once. min
 //   and max of a NaN are NaN. Complex products are those of C, infinite where a factor is infinite
 //   and the other one neither 0 nor a NaN. Results do not depend on the path, to the bit:
-//   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does;
-//   CHIMEX_ERR_INVALID also where there is no such root, or no memory of so many bytes;
-//   CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of hosts that are not x86. A call
-//   that fails may have written a part of `dst`; if it has waited in vain, others may still read
-//   `src` and write `dst`, so a program that writes `src` then may change their results.
+//   neighbours by rank are combined in pairs, then pairs of pairs. Returns as chime_barrier does,
+//   but a dead member need not fail a call that does not tell its caller that all have called: the
+//   root of a broadcast may wait for nobody. CHIMEX_ERR_INVALID also where there is no such root,
+//   or no memory of so many bytes; CHIMEX_ERR_UNSUPPORTED for reductions of long double on GPUs of
+//   hosts that are not x86. A call that fails may have written a part of `dst`; if it has waited in
+//   vain, others may still read `src` and write `dst`, so a program that writes `src` then may
+//   change their results.
 //
 // Source: device/coll/.
 

@@ -6,8 +6,9 @@
 // it, each aligned to itself. So one store moves an element that is aligned on both sides, and a
 // reader never sees half of it.
 //
-// Only exec's stores write peers' memory, and only exec's loads read it: these have system scope on
-// a GPU and can be delayed on the CPU (weak-memory mode). Private memory is plain.
+// Only exec's stores write peers' memory, and here only exec's loads read it: these have system
+// scope on a GPU and can be delayed on the CPU (weak-memory mode). Reductions read peers' sources
+// by plain loads (coll/combine.cuh), which arrivals order. Private memory is plain.
 #ifndef CHIME_DEVICE_COPY_CUH_
 #define CHIME_DEVICE_COPY_CUH_
 

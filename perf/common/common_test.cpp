@@ -49,6 +49,25 @@ TEST(Table, ShowsUnitsAndKeepsBytesInJson) {
   EXPECT_NE(json.find("\"Size\": 65536,\n   \"a (us)\": 1.5"), std::string::npos) << json;
 }
 
+TEST(Table, KeepsLongNamesApart) {
+  testing::internal::CaptureStdout();
+  Table("x", "Size", {"a name of many words", "b"}, {}).print_header();
+  const std::string header = testing::internal::GetCapturedStdout();
+  EXPECT_NE(header.find("  a name of many words  "), std::string::npos) << header;
+}
+
+TEST(Table, KeepsRowsForJsonInSilence) {
+  const std::string path = testing::TempDir() + "kept.json";
+  Table table("x", "Size", {"a (us)"}, {});
+  testing::internal::CaptureStdout();
+  table.keep(Size{65536}, {1.5});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  ASSERT_TRUE(table.write_json(path));
+  std::ifstream file(path);
+  const std::string json((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(json.find("\"Size\": 65536,\n   \"a (us)\": 1.5"), std::string::npos) << json;
+}
+
 TEST(Sizes, GoUpToTheLargest) {
   Options options;
   options.min_bytes = 8;

@@ -8,7 +8,8 @@
 
 namespace chime::perf {
 
-void parse(Options& options, int argc, char** argv, const std::string& what, bool sized) {
+void parse(Options& options, int argc, char** argv, const std::string& what, bool sized,
+           const std::vector<Choice>& choices) {
   CLI::App app(what);
   options.program = std::filesystem::path(argv[0]).filename();
   if (sized) {
@@ -24,6 +25,11 @@ void parse(Options& options, int argc, char** argv, const std::string& what, boo
   app.add_flag("--quick", options.quick,
                "a hundredth of the iterations: shows that it runs, not how fast");
   app.add_option("--json", options.json, "write the table to this file as well");
+  for (const Choice& choice : choices) {
+    app.add_option(choice.name, *choice.chosen, choice.what)
+        ->check(CLI::IsMember(choice.words))
+        ->capture_default_str();
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace chime::perf {
 
@@ -18,8 +19,16 @@ struct Options {
   int iterations(int full) const { return quick ? (full + 99) / 100 : full; }
 };
 
+// An option of one benchmark, which takes one of some words.
+struct Choice {
+  std::string name, what;
+  std::vector<std::string> words;
+  std::string* chosen;  // has the default
+};
+
 // Reads the command line into `options`, which have the defaults; ends the program on --help and on
 // mistakes. `sized`: the benchmark runs over message sizes.
-void parse(Options& options, int argc, char** argv, const std::string& what, bool sized);
+void parse(Options& options, int argc, char** argv, const std::string& what, bool sized,
+           const std::vector<Choice>& choices = {});
 
 }  // namespace chime::perf

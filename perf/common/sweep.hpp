@@ -54,17 +54,17 @@ double estimate_s(const Options& options, const std::vector<Key>& keys, Measure 
          });
 }
 
-// Prints the table: a row of measure(options, key) for each key, a Size or a number. Called by
-// every PE that measures; `prints` is true in one.
-template <class Key, class Measure>
-void sweep(Table& table, const Options& options, bool prints, const std::vector<Key>& keys,
+// Prints the table, a Table or what else has a header and rows: a row of measure(options, key) for
+// each key, a Size or a number. Called by every PE that measures; `prints` is true in one.
+template <class AnyTable, class Key, class Measure>
+void sweep(AnyTable& table, const Options& options, bool prints, const std::vector<Key>& keys,
            Measure measure) {
   Pace pace(options.program, prints);
   if (!options.quick && !keys.empty()) pace.expect(estimate_s(options, keys, measure));
   if (prints) table.print_header();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     pace.begin_row(in_words(keys[i]), i + 1, keys.size());
-    const std::vector<double> figures = measure(options, keys[i]);
+    const auto figures = measure(options, keys[i]);
     if (prints) table.row(keys[i], figures);
   }
 }

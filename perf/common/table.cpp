@@ -44,7 +44,7 @@ void Table::print_header() const {
   std::printf("# Chime %s\n", title_.c_str());
   for (const std::string& note : notes_) std::printf("# %s\n", note.c_str());
   std::printf("# %-*s", key_width(), key_.c_str());
-  for (const std::string& column : columns_) std::printf("%20s", column.c_str());
+  for (const std::string& column : columns_) std::printf("  %18s", column.c_str());  // apart
   std::printf("\n");
   std::fflush(stdout);
 }

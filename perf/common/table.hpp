@@ -36,6 +36,11 @@ class Table {
     add(key.in_words(), std::to_string(key.bytes), figures);
   }
 
+  // For the JSON alone: prints nothing.
+  void keep(Size key, const std::vector<double>& figures) {
+    rows_.push_back({std::to_string(key.bytes), figures});
+  }
+
   // Nothing if `path` is empty. False, with a message, if it cannot be written.
   bool write_json(const std::string& path) const;
 

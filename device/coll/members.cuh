@@ -1,4 +1,5 @@
-// The members of a team: which PE one is, and from whom it hears in a meeting (barrier.cuh).
+// The members of a team: which PE one is, from whom it hears in a meeting (barrier.cuh), and its
+// place in the tree of a broadcast.
 #ifndef CHIME_DEVICE_COLL_MEMBERS_CUH_
 #define CHIME_DEVICE_COLL_MEMBERS_CUH_
 
@@ -51,6 +52,23 @@ CHIME_DEVICE const abi::Team* find_team(const Context& ctx, std::int32_t team) {
   const abi::Team* const found = ctx.teams.entries + index;
   return found->handle == abi::team_without_lane(team) ? found : nullptr;
 }
+
+// The binomial tree by which a broadcast goes. Distances are counted from the root. A member's
+// parent has its distance without the lowest bit, and its children one lower bit more.
+struct BroadcastTree {
+  unsigned root, members;
+
+  CHIME_DEVICE unsigned distance(unsigned rank) const { return (rank + members - root) % members; }
+  CHIME_DEVICE unsigned rank(unsigned distance) const { return (distance + root) % members; }
+
+  // REQUIRES: the distance is not 0.
+  CHIME_DEVICE static unsigned step_to_parent(unsigned distance) {
+    return distance & (0u - distance);
+  }
+  CHIME_DEVICE unsigned parent(unsigned distance) const {
+    return rank(distance - step_to_parent(distance));
+  }
+};
 
 }  // namespace chime::detail
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "chime/device/coll/broadcast_tree.cuh"
 #include "chime/device/coll/collective.cuh"
 #include "chime/device/coll/exchange.cuh"
+#include "chime/device/coll/members.cuh"
 #include "chime/device/coll/multimem.cuh"
 #include "chime/device/coll/nodes.cuh"
 #include "chime/device/copy.cuh"

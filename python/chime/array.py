@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
 import sys
 import warnings
 import weakref
@@ -274,6 +277,31 @@ def native(dtype: np.dtype[Any]) -> None:
         raise InvalidError(f"elements of type {dtype} have another byte order: take {dtype.newbyteorder('=')}")
 
 
+@functools.lru_cache(maxsize=None)
+def _range_of(dtype: np.dtype[Any]) -> Tuple[float, float]:
+    if dtype.kind == "f":
+        return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    return (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
+def number(value: Any, dtype: np.dtype[Any], which: str, whose: str) -> NDArray[Any]:
+    """A number in one element. Raises where the element would hold another one; floats are rounded."""
+    convert: Any = {"i": operator.index, "u": operator.index, "b": bool, "f": float}[dtype.kind]
+    try:
+        exact = convert(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidError(f"the {which} is {value!r}, and {whose} is a number of type {dtype}") from None
+    least, most = _range_of(dtype)
+    if least <= exact <= most:
+        return np.array(exact, dtype)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            element = np.array(exact, dtype)
+        if np.isfinite(element) or not math.isfinite(exact):
+            return element
+    raise InvalidError(f"the {which} is {exact!r}, which {whose} of type {dtype} does not hold")
+
+
 def symmetric(array: Array, name: str) -> NDArray[Any]:
     """The memory of an Array; raises for anything else."""
     if type(array) is Array and array._block.address is not None:  # what a put takes, at once
@@ -360,7 +388,7 @@ def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int
 
     Raises InvalidError for shapes, types, strides, a signal or a PE that do not fit, PeerDeadError if the PE has died.
     """
-    to, word = symmetric(dst, "destination"), signal_address(sig)
+    to, word, value = symmetric(dst, "destination"), signal_address(sig), signal_value(value)
     if stream is None:
         _chime.put_signal(to, local(src, "source"), word, value, op, pe, nbi)
     else:
@@ -373,6 +401,13 @@ def signal_address(sig: Array) -> int:
     if view.size != 1 or view.dtype != np.uint64:
         raise InvalidError(f"a signal is one element of type uint64, not {view.shape} of {view.dtype}: index it")
     return _chime.address(view)
+
+
+def signal_value(value: Any) -> int:
+    """What a signal is set to, raised by, or compared with."""
+    if type(value) is int and 0 <= value < 1 << 64:  # at once
+        return value
+    return int(number(value, np.dtype(np.uint64), "value", "a signal"))
 
 
 def fence() -> None:

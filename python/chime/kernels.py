@@ -6,7 +6,6 @@ import ctypes
 import fcntl
 import hashlib
 import json
-import operator
 import os
 import pathlib
 import re
@@ -18,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _chime, cuda_module, errors, job, nvrtc
-from .array import Array, local, native
+from .array import Array, local, native, number
 from .errors import CompileError, InvalidError, NotInitializedError, SystemRefusedError, UnsupportedError
 from .stream import Stream
 
@@ -202,15 +201,7 @@ def _number(value: Any, parameter: str, which: str) -> bytes:
         if record.nbytes != int(parameter[1:]):
             raise InvalidError(f"the {which} has {record.nbytes} bytes, and the kernel's parameter {parameter[1:]}")
         return record.tobytes()
-    dtype = np.dtype(parameter)
-    convert: Any = {"i": operator.index, "u": operator.index, "b": bool, "f": float}[dtype.kind]
-    try:
-        number = convert(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidError(f"the {which} is {value!r}, and the kernel's parameter a number of type {dtype}") from None
-    if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
-        raise InvalidError(f"the {which} is {number}, which the kernel's parameter of type {dtype} does not hold")
-    return np.array(number, dtype).tobytes()
+    return number(value, np.dtype(parameter), which, "the kernel's parameter").tobytes()
 
 
 def _three(extent: Union[int, Sequence[int]], what: str) -> Tuple[int, int, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Optional, Tuple, overload
 import numpy as np
 
 from . import _chime
-from .array import SIGNAL_SET, native, signal_address, symmetric
+from .array import SIGNAL_SET, native, number, signal_address, signal_value, symmetric
 from .errors import InvalidError
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def signal_op(sig: Array, value: int, pe: int, *, op: int = SIGNAL_SET, stream: 
       op      SIGNAL_SET, or SIGNAL_ADD
       stream  queues the call there, and returns
 
-    Raises InvalidError for another signal or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another signal, value or PE, PeerDeadError if the PE has died.
     """
-    word = signal_address(sig)
+    word, value = signal_address(sig), signal_value(value)
     _chime.signal_op(word, value, op, pe) if stream is None else _chime.signal_op_on_stream(word, value, op, pe, stream.handle)
 
 
@@ -79,11 +79,12 @@ def signal_wait(sig: Array, cmp: str, value: int, *, timeout: Optional[float] = 
 
     Raises InvalidError for other arguments, TimeoutError after the timeout, PeerDeadError some time after a PE has died.
     """
+    word, compared, value = signal_address(sig), _comparison(cmp), signal_value(value)
     if stream is None:
-        return _chime.signal_wait(signal_address(sig), _comparison(cmp), value, _seconds(timeout))
+        return _chime.signal_wait(word, compared, value, _seconds(timeout))
     if timeout is not None:
         raise InvalidError("a wait on a stream has no timeout")
-    _chime.signal_wait_on_stream(signal_address(sig), _comparison(cmp), value, stream.handle)
+    _chime.signal_wait_on_stream(word, compared, value, stream.handle)
     return None
 
 
@@ -97,11 +98,13 @@ def _word(array: Array, kinds: str, sizes: Tuple[int, ...], what: str) -> NDArra
     return view
 
 
-def _one(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    one = np.array(value, dtype)
-    if one.size != 1:
-        raise InvalidError(f"one value is wanted, not {one.size}")
-    return one
+def _one(value: Any, dtype: np.dtype[Any], which: str = "value") -> NDArray[Any]:
+    if isinstance(value, (int, float)):  # what is mostly given, at once
+        return number(value, dtype, which, "the element")
+    given = np.asarray(value, object)
+    if given.size != 1:
+        raise InvalidError(f"one {which} is wanted, not {given.size}")
+    return number(given.item(), dtype, which, "the element")
 
 
 def wait(word: Array, cmp: str, value: Any, *, timeout: Optional[float] = None) -> None:
@@ -132,16 +135,16 @@ def test(word: Array, cmp: str, value: Any) -> bool:
 
 
 def _amo(op: int, word: Array, pe: int, value: Any = 0, compare: Any = 0) -> Any:
-    kind = op & 0xFF
+    kind, is_float = op & 0xFF, symmetric(word, "word").dtype.kind == "f"
     if kind in (_FETCH, _SET, _SWAP):
-        view = _word(word, "iuf", (4, 8) if word.dtype.kind != "f" else (2, 4, 8), "this atomic")
+        view = _word(word, "iuf", (2, 4, 8) if is_float else (4, 8), "this atomic")
     elif kind == _ADD:
-        view = _word(word, "iuf", (4, 8) if word.dtype.kind != "f" else (2, 4, 8), "an atomic add")
-        op = op - _ADD + _FLOAT_ADD if view.dtype.kind == "f" else op
+        view = _word(word, "iuf", (2, 4, 8) if is_float else (4, 8), "an atomic add")
+        op = op - _ADD + _FLOAT_ADD if is_float else op
     else:
         view = _word(word, "iu", (4, 8), "this atomic")
     dtype = view.dtype
-    return _chime.amo(op, view, _one(value, dtype), _one(compare, dtype), pe)[()]
+    return _chime.amo(op, view, _one(value, dtype), _one(compare, dtype, "compare"), pe)[()]
 
 
 def atomic_fetch(word: Array, pe: int) -> Any:
@@ -162,7 +165,7 @@ def atomic_set(word: Array, value: Any, pe: int) -> None:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     _amo(_SET, word, pe, value)
 
@@ -174,7 +177,7 @@ def atomic_swap(word: Array, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_SWAP | _OLD, word, pe, value)
 
@@ -187,7 +190,7 @@ def atomic_compare_swap(word: Array, compare: Any, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_COMPARE_SWAP | _OLD, word, pe, value, compare)
 
@@ -221,7 +224,7 @@ def atomic_add(word: Array, value: Any, pe: int) -> None:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     _amo(_ADD, word, pe, value)
 
@@ -233,7 +236,7 @@ def atomic_fetch_add(word: Array, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_ADD | _OLD, word, pe, value)
 
@@ -245,7 +248,7 @@ def atomic_and(word: Array, value: Any, pe: int) -> None:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     _amo(_AND, word, pe, value)
 
@@ -257,7 +260,7 @@ def atomic_fetch_and(word: Array, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_AND | _OLD, word, pe, value)
 
@@ -269,7 +272,7 @@ def atomic_or(word: Array, value: Any, pe: int) -> None:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     _amo(_OR, word, pe, value)
 
@@ -281,7 +284,7 @@ def atomic_fetch_or(word: Array, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_OR | _OLD, word, pe, value)
 
@@ -293,7 +296,7 @@ def atomic_xor(word: Array, value: Any, pe: int) -> None:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     _amo(_XOR, word, pe, value)
 
@@ -305,6 +308,6 @@ def atomic_fetch_xor(word: Array, value: Any, pe: int) -> Any:
       value   one number of its type
       pe      0 to n_pes - 1
 
-    Raises InvalidError for another type or PE, PeerDeadError if the PE has died.
+    Raises InvalidError for another type, value or PE, PeerDeadError if the PE has died.
     """
     return _amo(_XOR | _OLD, word, pe, value)

@@ -33,6 +33,23 @@ class Signals(OnAllPes):
                 with self.refused(chime.InvalidError, f"timeout is {timeout}"):
                     chime.signal_wait(word, "==", 7, timeout=timeout)
 
+    def test_hold_64_bits_without_a_sign(self):
+        with chime.zeros(1, np.uint64) as word, chime.Stream() as stream:
+            most = (1 << 64) - 1
+            chime.signal_op(word, most, self.right)
+            self.assertEqual(most, chime.signal_wait(word, "==", most, timeout=60))
+            chime.barrier()
+            calls = (lambda value, on: chime.signal_op(word, value, self.me, stream=on),
+                     lambda value, on: chime.signal_wait(word, "!=", value, stream=on),
+                     lambda value, on: chime.put_signal(word, word, word, value, self.me, stream=on))
+            for call in calls:
+                for value in (-1, 1 << 64, 0.5, "1", None):
+                    for on in (None, stream):
+                        with self.refused(chime.InvalidError, "the value is", "uint64"):
+                            call(value, on)
+            self.assertEqual(most, chime.signal_fetch(word))
+            chime.barrier()
+
 
 class Words(OnAllPes):
     def test_of_each_type_are_waited_for_by_each_comparison(self):
@@ -64,6 +81,19 @@ class Words(OnAllPes):
             for values in ([], [1, 2]):
                 with self.refused(chime.InvalidError, "one value"):
                     chime.test(word, "==", values)
+            for call in (lambda: chime.test([1], "==", 1), lambda: chime.atomic_add([1], 1, 0), lambda: chime.atomic_fetch(np.zeros(1), 0)):
+                with self.refused(chime.InvalidError, "no symmetric array"):
+                    call()
+
+    def test_are_compared_with_no_other_value(self):
+        for dtype, values in ((np.uint16, (-1, 65536, 0.0)), (np.int32, (1 << 31, "0", None)), (np.uint64, (-1, 1 << 64, np.float64(0), 0j))):
+            with chime.zeros(1, dtype) as word:
+                for value in values:
+                    for call in (lambda: chime.test(word, "==", value), lambda: chime.wait(word, "!=", value, timeout=60)):
+                        with self.refused(chime.InvalidError, "the value is", np.dtype(dtype).name):
+                            call()
+                for value in (0, False, np.int8(0), np.zeros(1, np.uint8), [0]):
+                    self.assertTrue(chime.test(word, "==", value))
 
 
 class Atomics(OnAllPes):
@@ -120,6 +150,33 @@ class Atomics(OnAllPes):
                 self.assertEqual(0.75 * self.n, chime.atomic_fetch(word, 0))
                 chime.barrier()
 
+    def test_take_no_value_that_the_element_does_not_hold(self):
+        for dtype, values in ((np.int32, (1 << 31, -(1 << 31) - 1, 0.9)), (np.uint32, (-1, 1 << 33, np.float32(1))), (np.int64, (1 << 63, 0.9)),
+                              (np.float32, (1e39, -1e39))):
+            with chime.zeros(1, dtype) as word:
+                chime.barrier()
+                for value in values:
+                    calls = [lambda: chime.atomic_set(word, value, 0), lambda: chime.atomic_swap(word, value, 0),
+                             lambda: chime.atomic_add(word, value, 0), lambda: chime.atomic_fetch_add(word, value, 0)]
+                    if word.dtype.kind != "f":
+                        calls += [lambda: chime.atomic_compare_swap(word, 0, value, 0), lambda: chime.atomic_compare_swap(word, value, 0, 0),
+                                  lambda: chime.atomic_or(word, value, 0), lambda: chime.atomic_fetch_xor(word, value, 0)]
+                    for call in calls:
+                        with self.refused(chime.InvalidError, f"{value!r}", np.dtype(dtype).name):
+                            call()
+                chime.barrier()
+                self.assertEqual(0, chime.atomic_fetch(word, 0))
+                chime.barrier()
+        with chime.zeros(2, np.int32) as words, chime.zeros(1, np.float32) as fraction:
+            for value in (-(1 << 31), (1 << 31) - 1):
+                chime.atomic_set(words[0], value, self.right)
+                chime.barrier()
+                self.assertEqual(value, words.np[0])
+                chime.barrier()
+            chime.atomic_set(fraction, float("inf"), self.right)
+            chime.barrier()
+            self.assertEqual(float("inf"), fraction.np[0])
+
     def test_are_refused_of_other_types(self):
         with chime.zeros(2, np.int8) as small, chime.zeros(2) as a:
             with self.refused(chime.InvalidError, "int8"):
@@ -128,6 +185,9 @@ class Atomics(OnAllPes):
                 chime.atomic_or(a[0], 1, 0)
             with self.refused(chime.InvalidError, "index the array"):
                 chime.atomic_add(a, 1, 0)
+            for value in ("one", None, 1j, 10**400):
+                with self.refused(chime.InvalidError, "the value is", "float64"):
+                    chime.atomic_add(a[0], value, 0)
             with self.refused(chime.InvalidError) as refusal:
                 chime.atomic_add(a[0], 1, self.n)
             self.assertEqual(self.n, refusal.error.pe)

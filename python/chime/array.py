@@ -8,7 +8,7 @@ import operator
 import sys
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
@@ -59,6 +59,29 @@ class _Block:
             loan = _Loan(self)
             self._loan = weakref.ref(loan)
         return loan
+
+
+def _is_plain(index: Any) -> bool:
+    return index is None or index is Ellipsis or (isinstance(index, (int, np.integer, slice)) and not isinstance(index, bool))
+
+
+def _strides_of(view: NDArray[Any], extents: Sequence[int]) -> Optional[Tuple[int, ...]]:
+    """Those that give a view with elements other extents, of the same product; None where only a copy has them."""
+    runs: List[Tuple[int, int]] = []  # elements that lie at equal distances, and that distance
+    for extent, stride in zip(view.shape, view.strides):
+        if runs and runs[-1][1] == extent * stride:
+            runs[-1] = (runs[-1][0] * extent, stride)
+        elif extent > 1:
+            runs.append((extent, stride))
+    strides, left, stride = [], 1, view.itemsize  # left: elements of the last run without an axis yet
+    for extent in reversed(extents):
+        if left == 1 and extent > 1:
+            left, stride = runs.pop()
+        if left % extent:
+            return None
+        strides.append(stride)
+        left, stride = left // extent, stride * extent
+    return tuple(reversed(strides))
 
 
 class Array:
@@ -133,11 +156,10 @@ class Array:
     def __getitem__(self, key: Any) -> Array:
         if not isinstance(key, str):  # the name of a field
             key = key if isinstance(key, tuple) else (key,)
+            if not all(map(_is_plain, key)):  # numpy would read the memory, which may be a GPU's
+                raise InvalidError("symmetric arrays are indexed by numbers and slices; other indices would copy")
             key = key if any(one is Ellipsis for one in key) else key + (Ellipsis,)
-        part = self.live[key]
-        if not np.may_share_memory(part, self._view) and part.size:
-            raise InvalidError("symmetric arrays are indexed by numbers and slices; other indices would copy")
-        return Array(self._block, part)
+        return Array(self._block, self.live[key])
 
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
         self.np[key] = value
@@ -179,10 +201,13 @@ class Array:
 
         Raises InvalidError where that needs a copy, ValueError where the number of elements differs.
         """
-        part = self.live.reshape(*shape)
-        if part.size and not np.may_share_memory(part, self._view):
+        view, address = self.live, self.address
+        like = _chime.view(address, view.shape, (), np.dtype(np.int8), self._block)  # contiguous: numpy copies and reads nothing
+        extents = like.reshape(*shape).shape
+        strides = _strides_of(view, extents) if view.size else ()
+        if strides is None:
             raise InvalidError("this shape needs a copy: reshape a contiguous array")
-        return Array(self._block, part)
+        return Array(self._block, _chime.view(address, extents, strides, view.dtype, self._block))
 
     def at(self, pe: int) -> Optional[NDArray[Any]]:
         """`pe`'s elements as a numpy array, where its memory is mapped here; else None.

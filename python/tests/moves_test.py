@@ -1,6 +1,8 @@
 """Symmetric arrays, put and get of every shape, put_signal, streams; what is refused."""
 
+import ctypes
 import gc
+import mmap
 import os
 import warnings
 
@@ -44,6 +46,37 @@ class Arrays(OnAllPes):
                     a[key]
             with self.refused(chime.InvalidError, "needs a copy"):
                 a[:, 1:3].reshape(8)
+
+    def test_are_described_without_a_look_at_their_memory(self):
+        """It may be a GPU's. The memory here cannot be read."""
+        memory = mmap.mmap(-1, mmap.PAGESIZE)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        self.assertEqual(0, ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0))
+        block = chime.array._Block(address)
+        a, seen = chime.Array(block, chime._chime.view(address, (4, 6), (), np.dtype(np.int16), memory)), np.zeros((4, 6), np.int16)
+        for key in ([0, 1], np.array([0, 2]), (slice(None), [1]), seen == 0, True, np.True_, np.zeros(4, bool)):
+            with self.refused(chime.InvalidError, "would copy"):
+                a[key]
+        self.assertEqual(((1, 3), a.address + 12), (a[np.int64(1), None, ..., 3:].shape, a[1].address))
+        copies = 0
+        for key in ((), 1, slice(2, 2), np.s_[:, :3], np.s_[:, ::2], np.s_[1:2], np.s_[::2, 1], np.s_[:, 2:3], np.s_[..., None], np.s_[::-1]):
+            for shape in ((24,), (-1,), (6, 4), (2, 2, 6), (2, 2, 3), (4, 2, 3), (12, 1), (2, 6), (2, 3), (4, 1, 3), (2,), (1, 2, 1), (0, 7), (2, -1, 3)):
+                with self.subTest(key=key, shape=shape):
+                    try:
+                        expected = seen[key].reshape(shape)
+                    except ValueError:
+                        self.assertRaises(ValueError, a[key].reshape, shape)
+                        continue
+                    if expected.size and not np.shares_memory(expected, seen):
+                        copies += 1
+                        with self.refused(chime.InvalidError, "needs a copy"):
+                            a[key].reshape(*shape)
+                        continue
+                    part = a[key].reshape(shape)
+                    strides = [[stride for stride, extent in zip(each.strides, each.shape) if extent > 1 and each.size] for each in (part, expected)]
+                    self.assertEqual((expected.shape, strides[1], a[key].address), (part.shape, strides[0], part.address))
+        self.assertGreater(copies, 5)
+        block.end("it is of a test")
 
     def test_are_seen_by_numpy_and_dlpack_without_a_copy(self):
         with chime.zeros(3) as a:

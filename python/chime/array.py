@@ -8,11 +8,11 @@ import operator
 import sys
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
-from . import _chime, job
+from . import _chime, cuda_module, job
 from .errors import InvalidError, OutOfMemoryError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -336,14 +336,27 @@ def symmetric(array: Array, name: str) -> NDArray[Any]:
     return array.live
 
 
-def local(array: Any, name: str, writable: bool = False) -> NDArray[Any]:
-    """The memory of an Array, a numpy array, or anything that shows one without a copy (a tensor)."""
+def _shown(interface: Mapping[str, Any], owner: Any, name: str, writable: bool, stream: Optional[Stream]) -> NDArray[Any]:
+    """A GPU's memory by its __cuda_array_interface__, when the work of the interface's stream is done; work on that stream itself need not wait."""
+    address, is_read_only = interface["data"]
+    if writable and is_read_only:
+        raise InvalidError(f"the {name} is read-only")
+    if interface.get("mask") is not None:
+        raise InvalidError(f"the {name} has a mask, which would be left out: pass its elements and its mask as two arrays")
+    producer = interface.get("stream")
+    if producer is not None and (stream is None or stream.handle != producer):
+        cuda_module.driver().synchronize(producer)
+    return _chime.view(address, interface["shape"], interface.get("strides") or (), np.dtype(interface["typestr"]), owner)
+
+
+def local(array: Any, name: str, writable: bool = False, stream: Optional[Stream] = None) -> NDArray[Any]:
+    """The memory of an Array, a numpy array, or anything that shows one without a copy (a tensor). `stream`: the one that will use it."""
     if type(array) is Array:
         return symmetric(array, name)
     if type(array) is not np.ndarray:
         interface = getattr(array, "__cuda_array_interface__", None) if job.device() == "cuda" else None
         if interface:
-            return _chime.view(interface["data"][0], interface["shape"], interface.get("strides") or (), np.dtype(interface["typestr"]), array)
+            return _shown(interface, array, name, writable, stream)
         seen = np.asarray(array)
         if writable and not np.may_share_memory(seen, np.asarray(array)):
             raise InvalidError(f"the {name} is a {type(array).__name__}, which cannot receive: pass an array")
@@ -373,7 +386,7 @@ def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[St
     elif np.isscalar(src):
         source = np.full(to.shape, src, to.dtype)
     else:
-        source = np.array(src, to.dtype) if isinstance(src, (list, tuple)) else local(src, "source")
+        source = np.array(src, to.dtype) if isinstance(src, (list, tuple)) else local(src, "source", stream=stream)
     if stream is None:
         _chime.put(to, source, pe, nbi)
     else:
@@ -391,7 +404,7 @@ def get(dst: Any, src: Array, pe: int, *, nbi: bool = False, stream: Optional[St
 
     Raises InvalidError for shapes, types, strides or a PE that do not fit, PeerDeadError if the PE has died.
     """
-    to = local(dst, "destination", writable=True)
+    to = local(dst, "destination", writable=True, stream=stream)
     if stream is None:
         _chime.get(to, symmetric(src, "source"), pe, nbi)
     else:
@@ -417,7 +430,7 @@ def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int
     if stream is None:
         _chime.put_signal(to, local(src, "source"), word, value, op, pe, nbi)
     else:
-        _chime.put_signal_on_stream(to, stream.hold(local(src, "source")), word, value, op, pe, nbi, stream.handle)
+        _chime.put_signal_on_stream(to, stream.hold(local(src, "source", stream=stream)), word, value, op, pe, nbi, stream.handle)
 
 
 def signal_address(sig: Array) -> int:

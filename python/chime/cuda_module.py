@@ -138,6 +138,11 @@ class Driver:
             self._modules[ptx] = module
         return self._modules[ptx]
 
+    def synchronize(self, stream: int) -> None:
+        """Waits for a stream's work."""
+        with self.entered():
+            self.call("cuStreamSynchronize", ctypes.c_void_p(stream))
+
     def close(self) -> None:
         """After chime_finalize, which has waited for all kernels. Raises nothing: where the GPU is lost, nothing is left to give back."""
         try:

@@ -176,14 +176,14 @@ def _compile_by_nvrtc(source: str, name: str, architecture: str, flags: Sequence
 # ---- Arguments ----------------------------------------------------------------------------------
 
 
-def _pointer(value: Any, parameter: str, which: str) -> Tuple[int, Any]:
+def _pointer(value: Any, parameter: str, which: str, stream: Optional[Stream]) -> Tuple[int, Any]:
     """The address, and what must stay while the kernel may use it."""
     if value is None or isinstance(value, (int, np.integer)):
         return int(value or 0), None
     if isinstance(value, Array):
         memory = value.live
     elif job.device() == "cpu" or getattr(value, "__cuda_array_interface__", None):
-        memory = local(value, which, writable="const" not in parameter)
+        memory = local(value, which, writable="const" not in parameter, stream=stream)
     else:
         raise InvalidError(f"the {which} lies in the CPU's memory, which a GPU's kernel does not take: pass an Array or a GPU's tensor")
     if not memory.flags.c_contiguous:
@@ -279,7 +279,7 @@ class Launch:
         """
         if not job.is_initialized():
             raise NotInitializedError("this process is no PE: call chime.init() first")
-        held, values = self._converted(arguments)
+        held, values = self._converted(arguments, stream)
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
         handle = None if stream is None else stream.handle
         self._kernel._code.launch(self._grid, self._block, self._shared_bytes, handle, collective, pointers)
@@ -289,7 +289,7 @@ class Launch:
             for memory in held:
                 stream.hold(memory)
 
-    def _converted(self, arguments: Tuple[Any, ...]) -> Tuple[List[Any], List[Any]]:
+    def _converted(self, arguments: Tuple[Any, ...], stream: Optional[Stream]) -> Tuple[List[Any], List[Any]]:
         """What must stay, and the bytes of each argument."""
         wanted, name = self._kernel._parameters, self._kernel.name
         if len(arguments) != len(wanted):
@@ -298,7 +298,7 @@ class Launch:
         for number, (value, parameter) in enumerate(zip(arguments, wanted), start=1):
             which = f"argument {number} of {name}"
             if parameter[0] == "*":
-                address, memory = _pointer(value, parameter, which)
+                address, memory = _pointer(value, parameter, which, stream)
                 content = address.to_bytes(8, "little")
                 held += [] if memory is None else [memory]
             else:

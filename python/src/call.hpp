@@ -32,6 +32,9 @@ inline void require_pe() {
                 "chime.finalize()");
 }
 
+// Throws if the job has no such PE.
+void check_pe(int pe);
+
 [[noreturn]] void raise_last_error(int status, int pe);
 
 // In the exception's text a failure is said once: Chime prints nothing of it.

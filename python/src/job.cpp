@@ -203,6 +203,8 @@ void bind_job(py::module_& module) {
   module.def("address",
              [](const py::array& array) { return reinterpret_cast<std::uintptr_t>(array.data()); });
   module.def("peer", [](std::uintptr_t address, int pe) {
+    require_pe();
+    check_pe(pe);
     void* mapped = nullptr;
     run(pe, [&] { mapped = chime_host_ptr(reinterpret_cast<const void*>(address), pe); });
     return reinterpret_cast<std::uintptr_t>(mapped);

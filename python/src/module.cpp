@@ -18,6 +18,14 @@ int dead_pe() {
   return found;
 }
 
+void check_pe(int pe) {
+  const int n_pes = chimex_host_n_pes();
+  if (pe < 0 || pe >= n_pes)
+    raise_error(CHIMEX_ERR_INVALID, pe,
+                "there is no PE " + std::to_string(pe) + ": the job's PEs are 0 to " +
+                    std::to_string(n_pes - 1));
+}
+
 void raise_last_error(int status, int pe) {
   const std::string text = chimex_last_error();
   if (status == CHIMEX_ERR_PEER_DEAD && pe == kNoPe) pe = dead_pe();

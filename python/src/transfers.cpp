@@ -28,14 +28,6 @@ void check_alike(const py::array& dst, const py::array& src) {
                 "elements of type " + text_of(dst.dtype()) + " have no bytes");
 }
 
-void check_pe(int pe) {
-  const int n_pes = chimex_host_n_pes();
-  if (pe < 0 || pe >= n_pes)
-    raise_error(CHIMEX_ERR_INVALID, pe,
-                "there is no PE " + std::to_string(pe) + ": the job's PEs are 0 to " +
-                    std::to_string(n_pes - 1));
-}
-
 bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
 
 // Calls `move(piece)` for the longest pieces that have one stride on each side.

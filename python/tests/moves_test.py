@@ -142,6 +142,10 @@ class Arrays(OnAllPes):
             else:
                 self.assert_same([self.right] * 2, there)
             self.assert_same([self.me] * 2, a.at(self.me))
+            for pe in (-1, self.n, 99):
+                with self.refused(chime.InvalidError, f"there is no PE {pe}") as refusal:
+                    a.at(pe)
+                self.assertEqual(pe if pe >= 0 else None, refusal.error.pe)
             del there
             chime.barrier()
 

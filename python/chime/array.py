@@ -390,7 +390,10 @@ def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[St
     if stream is None:
         _chime.put(to, source, pe, nbi)
     else:
-        _chime.put_on_stream(to, stream.hold(source), pe, nbi, stream.handle)
+        try:
+            _chime.put_on_stream(to, source, pe, nbi, stream.handle)
+        finally:
+            stream.hold(source)
 
 
 def get(dst: Any, src: Array, pe: int, *, nbi: bool = False, stream: Optional[Stream] = None) -> None:
@@ -408,7 +411,10 @@ def get(dst: Any, src: Array, pe: int, *, nbi: bool = False, stream: Optional[St
     if stream is None:
         _chime.get(to, symmetric(src, "source"), pe, nbi)
     else:
-        _chime.get_on_stream(stream.hold(to), symmetric(src, "source"), pe, nbi, stream.handle)
+        try:
+            _chime.get_on_stream(to, symmetric(src, "source"), pe, nbi, stream.handle)
+        finally:
+            stream.hold(to)
 
 
 def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int = SIGNAL_SET, nbi: bool = False,
@@ -427,10 +433,14 @@ def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int
     Raises InvalidError for shapes, types, strides, a signal or a PE that do not fit, PeerDeadError if the PE has died.
     """
     to, word, value = symmetric(dst, "destination"), signal_address(sig), signal_value(value)
+    source = local(src, "source", stream=stream)
     if stream is None:
-        _chime.put_signal(to, local(src, "source"), word, value, op, pe, nbi)
+        _chime.put_signal(to, source, word, value, op, pe, nbi)
     else:
-        _chime.put_signal_on_stream(to, stream.hold(local(src, "source", stream=stream)), word, value, op, pe, nbi, stream.handle)
+        try:
+            _chime.put_signal_on_stream(to, source, word, value, op, pe, nbi, stream.handle)
+        finally:
+            stream.hold(source)
 
 
 def signal_address(sig: Array) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+import itertools
+from typing import TYPE_CHECKING, Any, Dict, Optional, Type
 
 from . import _chime, job
 from .errors import InvalidError, UnsupportedError
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-_queued: Dict[int, List[Any]] = {}  # by stream: memory that its work uses, however long the Stream itself is kept
+_queued: Dict[int, Dict[int, Any]] = {}  # by stream: memory that its work uses, by call, however long the Stream itself is kept
+_calls = itertools.count()
 
 
 class Stream:
@@ -30,7 +32,7 @@ class Stream:
         self._is_own = handle is None
         made = _chime.stream_create() if handle is None else int(handle)
         self._handle: Optional[int] = made
-        self._held: List[Any] = _queued.setdefault(made, []) if self._is_own else []
+        self._held: Dict[int, Any] = _queued.setdefault(made, {}) if self._is_own else {}
 
     @property
     def handle(self) -> int:
@@ -39,13 +41,13 @@ class Stream:
             raise InvalidError("this stream is closed")
         return self._handle
 
-    def hold(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object.
+    def hold(self, array: NDArray[Any]) -> None:
+        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object. Called when the work is
+        queued: a synchronize() of another thread that came in between would neither wait for the work nor keep the memory.
 
-          array   what is kept, and returned. Raises nothing
+          array   what is kept. Raises nothing
         """
-        self._held.append(array)
-        return array
+        self._held[next(_calls)] = array
 
     def synchronize(self) -> None:
         """Waits for the queued work.
@@ -54,8 +56,10 @@ class Stream:
         """
         if not self._is_own:
             raise UnsupportedError("this stream is another library's: synchronize it there")
+        awaited = list(self._held)  # not what other threads queue meanwhile
         _chime.stream_synchronize(self.handle)
-        self._held.clear()
+        for call in awaited:
+            self._held.pop(call, None)
         if _chime.is_initialized():
             _chime.fence()  # raises what kernels have met
 

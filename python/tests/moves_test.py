@@ -5,6 +5,8 @@ import gc
 import mmap
 import os
 import warnings
+import weakref
+from unittest import mock
 
 import numpy as np
 from pes import OnAllPes, main
@@ -247,6 +249,42 @@ class Moves(OnAllPes):
         closed.close()
         with self.refused(chime.InvalidError, "closed"):
             chime.quiet(stream=closed)
+
+    def test_on_a_stream_keep_what_another_thread_queues_while_it_is_waited_for(self):
+        """The other thread's calls are made here, at the worst moments: just before the put is in the queue, and when the wait is over."""
+        with chime.zeros(3) as a, chime.zeros(1, np.uint64) as word, chime.Stream() as stream:
+            kept = []
+
+            def source():
+                made = np.full(3, 4.0)
+                kept.append(weakref.ref(made))
+                return made
+
+            def waits_first(call):
+                def instead(*arguments):
+                    stream.synchronize()
+                    call(*arguments)
+                return instead
+
+            def queues_then(*arguments):
+                wait(*arguments)
+                with mock.patch.object(chime._chime, "stream_synchronize", wait):
+                    chime.put(a, source(), self.me, stream=stream)
+
+            wait = chime._chime.stream_synchronize
+            calls = (("put_on_stream", lambda: chime.put(a, source(), self.me, stream=stream)),
+                     ("get_on_stream", lambda: chime.get(source(), a, self.me, stream=stream)),
+                     ("put_signal_on_stream", lambda: chime.put_signal(a, source(), word, 1, self.me, stream=stream)))
+            for name, queue in calls:
+                with mock.patch.object(chime._chime, name, waits_first(getattr(chime._chime, name))):
+                    queue()
+                self.assertIsNotNone(kept[-1](), name)
+            chime.put(a, source(), self.me, stream=stream)
+            with mock.patch.object(chime._chime, "stream_synchronize", queues_then):
+                stream.synchronize()
+            self.assertIsNotNone(kept[-1]())
+            stream.synchronize()
+            self.assertEqual([None] * 5, [each() for each in kept])
 
     def test_with_signals_have_come_when_the_signal_has(self):
         with chime.zeros(300, np.int32) as a, chime.zeros(2, np.uint64) as words:

@@ -165,7 +165,10 @@ class Array:
         self.np[key] = value
 
     def __array__(self, dtype: DTypeLike = None, copy: Optional[bool] = None) -> NDArray[Any]:
-        return np.array(self.np, dtype=dtype) if copy else np.asarray(self.np, dtype=dtype)
+        seen = self.np
+        if copy is False and dtype is not None and np.dtype(dtype) != seen.dtype:
+            raise InvalidError(f"elements of type {seen.dtype} are of type {np.dtype(dtype)} only in a copy, and copy=False forbids one")
+        return np.array(seen, dtype=dtype) if copy else np.asarray(seen, dtype=dtype)
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -89,7 +89,13 @@ class Arrays(OnAllPes):
             self.assert_same([0, 2, 3], a.np)
             self.assertEqual((1, 0), tuple(map(int, a.__dlpack_device__())))
             self.assertFalse(hasattr(a, "__cuda_array_interface__"))
-            del seen
+            for copy, dtype, is_shared in ((None, None, True), (None, np.float32, False), (True, None, False), (False, None, True), (False, np.float64, True)):
+                made = a.__array__(dtype, copy=copy)
+                self.assertEqual((np.dtype(dtype), is_shared), (made.dtype, np.shares_memory(made, a.np)))
+            for dtype in (np.float32, np.float64().dtype.newbyteorder()):
+                with self.refused(ValueError, "copy=False"):
+                    a.__array__(dtype, copy=False)
+            del seen, made
 
     def test_are_not_freed_by_the_collector(self):
         dropped = chime.zeros(1)

@@ -1,7 +1,10 @@
 // Signals, waits and atomics.
+#include <chime/abi/context.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "call.hpp"
 
@@ -12,7 +15,30 @@ using Clock = std::chrono::steady_clock;
 
 // Between two looks for Ctrl-C and dead PEs.
 constexpr std::uint64_t kSliceNs = 100'000'000;
-constexpr std::uint64_t kNoBound = 0;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Ends a wait without a bound CHIME_TIMEOUT after a PE has died, which may be the one that it waits
+// for. Chime would, too, but a slice of the wait is over before.
+class BoundByADeath {
+ public:
+  void throw_if_over() {
+    const int dead = dead_pe();
+    if (dead == kNoPe) return;
+    if (!seen_) seen_ = Clock::now();
+    const double limit_s = static_cast<double>(chime::host_context().pe.wait_timeout_ns) * 1e-9;
+    if (limit_s == 0 || seconds_since(*seen_) < limit_s) return;
+    raise_error(CHIMEX_ERR_PEER_DEAD, dead,
+                "PE " + std::to_string(dead) + " has died, and in the CHIME_TIMEOUT of " +
+                    py::str(py::float_(limit_s)).cast<std::string>() +
+                    " s since then the wait has not got its value");
+  }
+
+ private:
+  std::optional<Clock::time_point> seen_;
+};
 
 // Waits in slices, so that Ctrl-C ends the wait. `wait(timeout_ns)` returns a chimex_status.
 // `timeout_s`: below 0, no bound.
@@ -20,13 +46,12 @@ template <class Wait>
 void wait_in_slices(double timeout_s, const Wait& wait) {
   require_pe();
   const auto begin = Clock::now();
+  BoundByADeath bound;
   for (;;) {
-    std::uint64_t slice = kSliceNs;
-    const double left_s = timeout_s - std::chrono::duration<double>(Clock::now() - begin).count();
-    if (timeout_s >= 0) slice = std::clamp<double>(left_s * 1e9, 1, kSliceNs);
-    // Chime itself ends an unbounded wait, CHIME_TIMEOUT after a PE has died.
-    else if (dead_pe() != kNoPe)
-      slice = kNoBound;
+    const double left_s = timeout_s - seconds_since(begin);
+    const std::uint64_t slice =
+        timeout_s < 0 ? kSliceNs
+                      : static_cast<std::uint64_t>(std::clamp<double>(left_s * 1e9, 1, kSliceNs));
     int status;
     chimex_clear_last_error();
     {
@@ -35,9 +60,11 @@ void wait_in_slices(double timeout_s, const Wait& wait) {
       status = wait(slice);
     }
     if (status == CHIMEX_OK) return;
-    if (status != CHIMEX_ERR_TIMEOUT || slice == kNoBound) raise_last_error(status, kNoPe);
+    if (status != CHIMEX_ERR_TIMEOUT) raise_last_error(status, kNoPe);
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (timeout_s >= 0 && left_s <= slice * 1e-9)
+    if (timeout_s < 0)
+      bound.throw_if_over();
+    else if (left_s <= static_cast<double>(slice) * 1e-9)
       raise_error(CHIMEX_ERR_TIMEOUT, kNoPe,
                   "the wait ended after " + std::to_string(timeout_s) +
                       " s without its value: look at what the sender does, or wait longer");

@@ -107,18 +107,24 @@ def takes_a_communicator_of_mpi4py():
         wanted(a.np[0] == (job.my_pe - 1) % job.n_pes + 5, "nothing has come")
 
 
-def names_a_dead_pe():
-    """chime-run --keep-going with CHIME_ON_PEER_FAILURE=report: the last PE dies, and the wait of the others names it."""
+def survivor():
+    """Under chime-run --keep-going with CHIME_ON_PEER_FAILURE=report the last PE dies. The others return its number, and a signal that does not come."""
     chime.init()
-    me, last = chime.my_pe(), chime.n_pes() - 1
-    word, team = chime.zeros(1, np.uint64), chime.WORLD.split_strided(0, 1, chime.n_pes())
+    last, word, team = chime.n_pes() - 1, chime.zeros(1, np.uint64), chime.WORLD.split_strided(0, 1, chime.n_pes())
     chime.barrier()
-    if me == last:
+    if chime.my_pe() == last:
         os.kill(os.getpid(), signal.SIGKILL)
     error = refused(chime.PeerDeadError, lambda: team.barrier())
     wanted(error.pe == last and error.status == 7, f"{error.pe}: {error.text}")
+    return last, word
+
+
+def names_a_dead_pe():
+    last, word = survivor()
+    began = time.monotonic()
     error = refused(chime.PeerDeadError, lambda: chime.signal_wait(word, "==", 1))
-    wanted(error.pe == last, f"{error.pe}: {error.text}")
+    wanted(error.pe == last and f"PE {last}" in error.text, f"{error.pe}: {error.text}")
+    wanted(time.monotonic() - began >= float(os.environ["CHIME_TIMEOUT"]) - 0.01, "CHIME_TIMEOUT has not passed")
     living = chime.WORLD.shrink()
     living.barrier()
     wanted(living.n_pes == last, f"{living.n_pes} live")
@@ -137,6 +143,16 @@ def is_left_by_ctrl_c():
         refused(KeyboardInterrupt, lambda: chime.wait(chime.zeros(1, np.int32), "==", 1))
 
 
+def is_left_by_ctrl_c_after_a_death():
+    _, word = survivor()
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    refused(KeyboardInterrupt, lambda: chime.signal_wait(word, "==", 1))
+    wanted(time.monotonic() - began < 30, "the wait went on")
+    print("left")
+    os._exit(0)
+
+
 def lets_other_threads_run():
     """A wait gives up the interpreter's lock: the thread that ends it is of this process."""
     with chime.init() as job:
@@ -150,7 +166,7 @@ def lets_other_threads_run():
 
 
 FACTS = [is_bounded_by_init_and_finalize, takes_settings, prints_nothing_that_it_raises, numbers_pes_by_a_unique_id,
-         takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c, lets_other_threads_run]
+         takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c, is_left_by_ctrl_c_after_a_death, lets_other_threads_run]
 
 if __name__ == "__main__":
     {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

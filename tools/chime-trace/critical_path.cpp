@@ -89,7 +89,7 @@ class Walk {
       const Span& span = timeline.spans[i];
       if (span.category == Category::kKernel || span.category == Category::kCall)
         works_[span.pe].push_back(i);
-      if (causes[i] && causes[i]->pe != span.pe && late_ns(span, *causes[i]) > 0)
+      if (causes[i] && causes[i]->pe != span.pe && began_within(span, *causes[i]))
         waits_[span.pe].push_back(i);
     }
     for (auto& [pe, waits] : waits_)
@@ -121,6 +121,12 @@ class Walk {
   }
 
  private:
+  // Clocks of two hosts that differ may say that the cause began later than the wait ended. So
+  // each message leads back in time, and the walk ends.
+  static bool began_within(const Span& wait, const Cause& cause) {
+    return wait.begin_ns < cause.begin_ns && cause.begin_ns < wait.end_ns;
+  }
+
   // The last that ended until `at` and after `begin`.
   std::optional<std::size_t> last_wait(int pe, std::int64_t at, std::int64_t begin) const {
     const auto waits = waits_.find(pe);

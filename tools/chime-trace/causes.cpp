@@ -5,6 +5,10 @@
 
 namespace {
 
+// Its members wait for their data alone: the root for nobody, the others each for a PE that a wait
+// in the call names.
+constexpr std::string_view kBroadcast = "chime_broadcast";
+
 // A call that meets, on all PEs: its name, its team, and how many such came before.
 using Call = std::tuple<std::uint32_t, std::int64_t, std::size_t>;
 
@@ -22,8 +26,9 @@ class Meetings {
     }
   }
 
-  // The member that came last, if it is another one.
+  // The member that came last, if it is another one, and if the call is ended by it.
   std::optional<Cause> last_of(std::size_t span) const {
+    if (timeline_.name_of(timeline_.spans[span]) == kBroadcast) return std::nullopt;
     const auto& members = calls_.at(of_span_.at(span));
     const auto last = std::max_element(members.begin(), members.end(), [this](auto& a, auto& b) {
       return timeline_.spans[a.second].begin_ns < timeline_.spans[b.second].begin_ns;

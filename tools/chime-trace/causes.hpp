@@ -13,8 +13,9 @@ struct Cause {
 
 // For each span, if it is a wait or a call that meets, and the cause is on the timeline.
 //
-// A call that meets is ended by the member that came last: the same call of the same team, counted
-// from the beginning, on each PE. A wait in it, for one PE, by that one's call.
+// A call that meets, but for a broadcast, is ended by the member that came last: the same call of
+// the same team, counted from the beginning, on each PE. A wait in it, for one PE, by that one's
+// call.
 std::vector<std::optional<Cause>> find_causes(const Timeline& timeline);
 
 // How long the wait had lasted when its cause began: the other side was late by this.

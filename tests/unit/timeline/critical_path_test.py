@@ -9,7 +9,7 @@ import unittest
 
 CHIME_TRACE = sys.argv[1]
 MEMORY = 1 << 30  # a walk that never ends fills it in a moment
-WAIT, PUT, BARRIER = "chime_signal_wait_until", "chime_put_signal", "chime_barrier_all"
+WAIT, PUT, BARRIER, BROADCAST = "chime_signal_wait_until", "chime_put_signal", "chime_barrier_all", "chime_broadcast"
 
 
 class Events:
@@ -59,6 +59,15 @@ class Summary(unittest.TestCase):
         events.meet(1, BARRIER, 115, 120)
         events.arrow(events.add(0, PUT, "signal", 113, 114.5), events.add(1, WAIT, "wait", 111, 114))
         self.assertEqual(self.path(events), ("Critical path of step 0 of 1 ('step', 0.130 ms, 0 messages)", ["0 step 0.130 100.0%"]))
+
+    # PE 0 is the root. PE 2 comes to the same broadcast when PE 1 has its data, and before PE 1 has left.
+    def test_a_member_of_a_broadcast_waits_for_its_data_and_not_for_the_last_member(self):
+        events = Events(3)
+        events.steps((40, 100, 60))
+        for pe, begin, end in ((0, 10, 12), (1, 5, 14), (2, 13.5, 15)):
+            events.meet(pe, BROADCAST, begin, end)
+        events.add(1, f"wait in {BROADCAST}", "wait", 6, 13, pe=0)
+        self.assertEqual(self.path(events)[1], ["0 step 0.010 10.0%", f"1 message from PE 0 (wait in {BROADCAST}) 0.003 3.0%", "1 step 0.087 87.0%"])
 
 
 if __name__ == "__main__":

@@ -18,11 +18,19 @@ struct Step {
 // Which spans begin the steps: of each PE in turn.
 using Beginnings = std::map<int, std::vector<std::size_t>>;
 
+// One that lies in another one begins no step: it is what a kernel does for a host's call, or a
+// wait in a call.
 Beginnings spans_named(const Timeline& timeline, const std::string& name) {
   Beginnings found;
-  for (std::size_t i = 0; i < timeline.spans.size(); ++i)
-    if (timeline.name_of(timeline.spans[i]).find(name) != std::string::npos)
-      found[timeline.spans[i].pe].push_back(i);
+  std::map<int, std::int64_t> ends;  // on each PE, of the last one
+  for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+    const Span& span = timeline.spans[i];
+    if (timeline.name_of(span).find(name) == std::string::npos) continue;
+    const auto [end, is_first] = ends.try_emplace(span.pe, span.end_ns);
+    if (!is_first && span.end_ns <= end->second) continue;
+    end->second = span.end_ns;
+    found[span.pe].push_back(i);
+  }
   return found;
 }
 

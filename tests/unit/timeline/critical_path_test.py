@@ -69,6 +69,17 @@ class Summary(unittest.TestCase):
         events.add(1, f"wait in {BROADCAST}", "wait", 6, 13, pe=0)
         self.assertEqual(self.path(events)[1], ["0 step 0.010 10.0%", f"1 message from PE 0 (wait in {BROADCAST}) 0.003 3.0%", "1 step 0.087 87.0%"])
 
+    # Each of two barriers is a host's call, a collective and a wait in it; the third begins in the second one, and ends later.
+    def test_a_step_is_no_part_of_another_one(self):
+        events = Events(2)
+        for pe in (0, 1):
+            for begin in (10, 30):
+                events.add(pe, BARRIER, "call", begin, begin + 10)
+                events.meet(pe, BARRIER, begin + 1, begin + 10)
+                events.add(pe, f"wait in {BARRIER}", "wait", begin + 2, begin + 9, pe=1 - pe)
+            events.meet(pe, BARRIER, 35, 41)
+        self.assertEqual(self.path(events, "--step", BARRIER, "--number", "0")[0], f"Critical path of step 0 of 3 ('{BARRIER}', 0.020 ms, 0 messages)")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

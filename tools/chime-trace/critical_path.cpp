@@ -34,7 +34,7 @@ Beginnings spans_named(const Timeline& timeline, const std::string& name) {
   return found;
 }
 
-// The kernel that the lowest PE has launched most often.
+// The kernel that the lowest PE has launched most often; empty: there is no kernel.
 std::string most_frequent_kernel(const Timeline& timeline) {
   std::map<std::uint32_t, std::size_t> counts;
   int pe = -1;
@@ -44,9 +44,7 @@ std::string most_frequent_kernel(const Timeline& timeline) {
     if (span.category == Category::kKernel && span.pe == pe) ++counts[span.name];
   const auto most = std::max_element(counts.begin(), counts.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
-  if (most == counts.end())
-    throw BadTimeline("the timeline has no kernel; --step names the call that begins a step");
-  return timeline.names[most->first];
+  return most != counts.end() ? timeline.names[most->first] : "";
 }
 
 // From the PE's beginning of step `number` to that of the next, or to its last event.
@@ -205,6 +203,8 @@ std::string rows_of(const std::vector<Piece>& path, std::int64_t all_ns) {
 std::string table_of_critical_path(const Timeline& timeline, const Causes& causes,
                                    const StepChoice& choice) {
   const std::string name = choice.name.empty() ? most_frequent_kernel(timeline) : choice.name;
+  if (name.empty())
+    return "Critical path: the timeline has no kernel; --step names the call that begins a step\n";
   const std::vector<Step> steps = steps_of(timeline, spans_named(timeline, name));
   if (steps.empty()) throw BadTimeline("no event's name has '" + name + "' in it (--step)");
   const std::size_t number =

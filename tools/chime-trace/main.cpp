@@ -1,6 +1,6 @@
 // chime-trace: timelines of jobs (CHIME_TRACE, chime-run --trace).
 //
-// Exit codes: 0; 2: a file could not be read or written, or is no timeline.
+// Exit codes: 0; 2: a file could not be read or written, is no timeline, or has no such step.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

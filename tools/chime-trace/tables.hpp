@@ -22,7 +22,7 @@ struct StepChoice {
   std::optional<int> number;  // from 0; none: the one of median length
 };
 
-// The chain of work and messages that decided when the step ended. Throws BadTimeline if there is
-// no such step.
+// The chain of work and messages that decided when the step ended; without a name and kernels, what
+// to do. Throws BadTimeline if there is no such step.
 std::string table_of_critical_path(const Timeline& timeline, const Causes& causes,
                                    const StepChoice& choice);

@@ -80,6 +80,19 @@ class Summary(unittest.TestCase):
             events.meet(pe, BARRIER, 35, 41)
         self.assertEqual(self.path(events, "--step", BARRIER, "--number", "0")[0], f"Critical path of step 0 of 3 ('{BARRIER}', 0.020 ms, 0 messages)")
 
+    def test_a_timeline_without_kernels_has_its_other_tables(self):
+        events = Events(2)
+        events.meet(0, BARRIER, 10, 20)
+        tables = self.run_it(events).split("\n\n")
+        self.assertEqual(len(tables), 4)
+        self.assertEqual(tables[3], "Critical path: the timeline has no kernel; --step names the call that begins a step\n")
+
+    def test_a_step_that_is_not_there_is_an_error(self):
+        events = Events(1)
+        events.steps((10,))
+        self.run_it(events, "--step", "none", code=2)
+        self.run_it(events, "--number", "1", code=2)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -232,7 +232,7 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
 // where the bound was the call's own.
 template <class Group>
 CHIME_DEVICE int meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
-  const exec::Traced traced = trace(ctx, g, work_of(Meeting(team, operation)));
+  const exec::Traced traced = trace_meeting(ctx, g, Meeting(team, operation));
   g.sync();  // what any member did happens before the leader's announcement
   if (is_barrier(operation)) quiet_together(ctx, g);
   bool failed = false;

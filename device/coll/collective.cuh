@@ -170,7 +170,7 @@ CHIME_DEVICE int collective(const Context& ctx, Group g, const Collective& call,
     return refusal;
   }
   const Meeting meeting(call.team, call.operation);
-  const exec::Traced traced = trace(ctx, g, work_of(meeting, call.bytes));
+  const exec::Traced traced = trace_meeting(ctx, g, meeting, call.bytes);
   if (begin_exchange(ctx, g, meeting)) {
     const bool is_alike =
         checks_of(ctx) == 0 || is_made_alike(ctx, g, meeting, {call.word(), call.common_bytes()});

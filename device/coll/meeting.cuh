@@ -74,9 +74,17 @@ CHIME_DEVICE_OUT_OF_LINE int pe_before(const Context& ctx, Meeting meeting) {
 
 // ---- Words --------------------------------------------------------------------------------------
 
-// The call on the timeline; `bytes` of its messages.
-CHIME_DEVICE abi::TracedWork work_of(Meeting meeting, std::size_t bytes = 0) {
-  return {meeting.operation(), -1, nullptr, bytes, static_cast<std::uint64_t>(meeting.handle)};
+// The call on the timeline, until end() of what it returns; `bytes` of its messages. A team of
+// other PEs may have the same handle: their first members differ.
+template <class Group>
+CHIME_DEVICE exec::Traced trace_meeting(const Context& ctx, Group g, Meeting meeting,
+                                        std::size_t bytes = 0) {
+  const exec::Traced traced = trace(ctx, g,
+                                    {.operation = meeting.operation(),
+                                     .bytes = bytes,
+                                     .value = static_cast<std::uint64_t>(meeting.handle)});
+  traced.saw([&] { return static_cast<std::uint64_t>(pe_of(team_of(ctx, meeting.handle), 0)); });
+  return traced;
 }
 
 // The number after `last`, of meetings, rounds or turns here. A team that has the area after

@@ -51,7 +51,7 @@ struct Event {
   std::uint64_t address;  // of the word: an offset in the heap, or kNotInHeap
   std::uint64_t bytes;    // of a launch: its blocks
   std::uint64_t value;    // abi::TracedWork; of a launch: threads of a block
-  std::uint64_t seen;     // the value that ended a wait, if has_seen
+  std::uint64_t seen;     // if has_seen: the value that ended a wait; of a meeting: rank 0's PE
   std::uint32_t name;     // kCall, kKernel, kNicRequest, kProxyRequest
   std::int32_t pe;        // the other PE; -1: none, or not known
   std::int32_t my_pe;

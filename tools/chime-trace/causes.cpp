@@ -10,12 +10,12 @@ namespace {
 constexpr std::string_view kBroadcast = "chime_broadcast";
 
 // A call that meets, on all PEs: its name, its team, and how many such came before.
-using Call = std::tuple<std::uint32_t, std::int64_t, std::size_t>;
+using Call = std::tuple<std::uint32_t, Team, std::size_t>;
 
 class Meetings {
  public:
   explicit Meetings(const Timeline& timeline) : timeline_(timeline) {
-    std::map<std::tuple<int, std::uint32_t, std::int64_t>, std::size_t> counts;
+    std::map<std::tuple<int, std::uint32_t, Team>, std::size_t> counts;
     for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
       const Span& span = timeline.spans[i];
       if (span.category != Category::kCollective) continue;

@@ -29,6 +29,10 @@ Category category_of(const std::string& word) {
   return word == "wait" ? Category::kWait : Category::kOther;
 }
 
+Team team_in(const json& arguments) {
+  return {arguments.value("first_pe", -1), arguments.value("team", std::int64_t{0})};
+}
+
 class Reader {
  public:
   // Events are taken one by one: all of them as JSON would need ten times the file's memory.
@@ -71,7 +75,7 @@ class Reader {
                                .peer = arguments.value("pe", -1),
                                .track = event.at("tid").get<std::uint32_t>(),
                                .name = number_of(event.at("name").get<std::string>()),
-                               .team = arguments.value("team", std::int64_t{0}),
+                               .team = team_in(arguments),
                                .category = category_of(event.at("cat").get<std::string>())});
   }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // The file is no timeline of Chime's, or cannot be read.
@@ -15,13 +16,16 @@ struct BadTimeline : std::runtime_error {
 
 enum class Category : std::uint8_t { kCall, kKernel, kCollective, kWait, kOther };
 
+// PE of rank 0 (-1: not known) and handle: teams of other PEs may have the same handle.
+using Team = std::pair<int, std::int64_t>;
+
 struct Span {
   std::int64_t begin_ns, end_ns;
   int pe;
   int peer;  // -1: none, or not known
   std::uint32_t track;
   std::uint32_t name;  // Timeline::names
-  std::int64_t team;   // of a collective
+  Team team;           // of a collective
   Category category;
 
   std::int64_t length_ns() const { return end_ns - begin_ns; }

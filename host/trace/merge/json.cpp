@@ -205,6 +205,7 @@ class Writer {
       add("threads", event.value);
     } else if (group == Group::kCollective) {
       add("team", static_cast<std::int64_t>(event.value));
+      if (event.has_seen) add("first_pe", event.seen);
       if (event.bytes != 0) add("bytes", event.bytes);
     } else if (group == Group::kWait && !is_wait_in_meeting(event)) {
       if (event.address != kNotInHeap) add("word", event.address);

@@ -1,4 +1,4 @@
-// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|thread|fail]. Prints
+// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|rows|fail]. Prints
 // nothing if all is well; run_test.py knows how many of each operation it makes. Operations that
 // are noted are copies of their own: so their results are looked at, too.
 #include <chime/chime.h>
@@ -36,6 +36,9 @@ static CHIME_KERNEL void rounds_of_kernel(long* data, int* flag, uint64_t* signa
   }
 }
 
+// The PE's team meets once.
+static CHIME_KERNEL void meet_in(chime_team_t team) { chime_barrier(team); }
+
 namespace {
 
 struct Memory {
@@ -44,14 +47,24 @@ struct Memory {
   uint64_t* signals = static_cast<uint64_t*>(chime_calloc(2, sizeof(uint64_t)));
 };
 
+const exec::LaunchConfig kOneThread{.grid = exec::dim3(1), .block = exec::dim3(1)};
+
+void require_launched(int status) {
+  if (status == CHIMEX_OK && exec::device_synchronize() == CHIMEX_OK) return;
+  std::fprintf(stderr, "%s\n", exec::last_error());
+  std::exit(1);
+}
+
 void run_kernel(const Memory& m, int rounds, int first) {
-  const exec::LaunchConfig config{.grid = exec::dim3(1), .block = exec::dim3(1)};
-  if (chime::collective_launch(config, rounds_of_kernel, m.data, m.flag, m.signals, rounds,
-                               first) != CHIMEX_OK ||
-      exec::device_synchronize() != CHIMEX_OK) {
-    std::fprintf(stderr, "%s\n", exec::last_error());
-    std::exit(1);
-  }
+  require_launched(chime::collective_launch(kOneThread, rounds_of_kernel, m.data, m.flag, m.signals,
+                                            rounds, first));
+}
+
+// Rows of two PEs.
+void meet_by_rows() {
+  chime_team_t row = CHIME_TEAM_INVALID, column = CHIME_TEAM_INVALID;
+  chime_team_split_2d(CHIME_TEAM_WORLD, 2, nullptr, 0, &row, nullptr, 0, &column);
+  require_launched(chime::collective_launch(kOneThread, meet_in, row));
 }
 
 void fork_a_child_that_calls() {
@@ -111,6 +124,7 @@ void life(int rounds, const std::string& mode, int victim) {
   chime_barrier_all();
   check(m, rounds);
   if (mode == "die" && me == victim) std::raise(SIGKILL);
+  if (mode == "rows") meet_by_rows();
   if (mode == "fork") fork_a_child_that_calls();
   if (mode == "fail" && me == victim) std::exit(3);
   chime_long_put_signal(m.data, m.data + 8, 1, &m.signals[0], 1u << 20, CHIME_SIGNAL_SET, right);

@@ -69,6 +69,15 @@ class Summary(unittest.TestCase):
         events.add(1, f"wait in {BROADCAST}", "wait", 6, 13, pe=0)
         self.assertEqual(self.path(events)[1], ["0 step 0.010 10.0%", f"1 message from PE 0 (wait in {BROADCAST}) 0.003 3.0%", "1 step 0.087 87.0%"])
 
+    # Both rows' teams have one handle. PE 3 comes to its row's barrier later than PE 1 to that of PE 0.
+    def test_a_team_of_the_same_handle_and_other_members_is_another_team(self):
+        events = Events(4)
+        events.steps((100, 60, 60, 60))
+        for pe, begin, end in ((0, 10, 22), (1, 20, 22), (2, 10, 32), (3, 21, 32)):
+            events.meet(pe, "chime_barrier", begin, end, team=1048583, first_pe=pe // 2 * 2)
+        events.add(0, "wait in chime_barrier", "wait", 11, 21, pe=1)
+        self.assertEqual(self.path(events)[1], ["1 step 0.020 20.0%", "0 message from PE 1 (chime_barrier) 0.002 2.0%", "0 step 0.078 78.0%"])
+
     # Each of two barriers is a host's call, a collective and a wait in it; the third begins in the second one, and ends later.
     def test_a_step_is_no_part_of_another_one(self):
         events = Events(2)

@@ -159,6 +159,21 @@ class Runs(unittest.TestCase):
             self.skipTest("the softnic is not built")
         self.softgpu(SOFTNIC)
 
+    # The two rows' teams have one handle.
+    def rows(self, program):
+        self.job(4, ROUNDS, "rows", program=program)
+        calls = [s for s in self.only_the_file().spans if s["cat"] == "collective" and s["name"] == "chime_barrier"]
+        self.assertEqual(len({call["args"]["team"] for call in calls}), 1)
+        self.assertEqual(sorted((call["pid"], call["args"].get("first_pe")) for call in calls), [(0, 0), (1, 0), (2, 2), (3, 2)])
+
+    def test_teams_of_one_handle_are_told_apart(self):
+        self.rows("counted_pe")
+
+    def test_teams_of_one_handle_are_told_apart_on_the_softgpu(self):
+        if "counted_pe_softgpu" not in PROGRAMS:
+            self.skipTest("the softgpu is not built")
+        self.rows("counted_pe_softgpu")
+
     def particles(self, variables):
         self.job(4, "--data", PROGRAMS["data"], "--steps", 5, program="particles", variables=variables)
         timeline = self.only_the_file()

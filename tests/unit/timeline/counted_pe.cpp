@@ -67,10 +67,16 @@ void meet_by_rows() {
   require_launched(chime::collective_launch(kOneThread, meet_in, row));
 }
 
+// One that the timeline shows, and that waits for nobody.
+void make_call() {
+  int provided = 0;
+  chime_query_thread(&provided);
+}
+
 void fork_a_child_that_calls() {
   const pid_t child = fork();
   if (child == 0) {
-    chimex_clear_last_error();
+    make_call();
     _exit(0);
   }
   int status = 0;

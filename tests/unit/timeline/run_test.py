@@ -268,7 +268,7 @@ class Runs(unittest.TestCase):
         self.job(2, ROUNDS, "fork")
         timeline = self.only_the_file()
         self.check_counts(timeline, 2)
-        self.assertEqual(timeline.count("call", "chimex_clear_last_error"), 0)
+        self.assertEqual(timeline.count("call", "chime_query_thread"), 0)
 
     # Each PE's file is in a folder of its own, as on hosts without a shared disk.
     def apart(self, pes, before=""):

@@ -150,4 +150,9 @@ void PartFile::close(bool others_read_it) {
   if (others_read_it) ::msync(memory_, part_bytes(chunks), MS_SYNC);
 }
 
+// Acquire: pairs with the release in close().
+bool PartFile::is_closed() const {
+  return __atomic_load_n(&header().closed_ns, __ATOMIC_ACQUIRE) != 0;
+}
+
 }  // namespace chime::trace

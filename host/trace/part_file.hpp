@@ -42,6 +42,8 @@ class PartFile {
   // Recording has ended. `others_read_it`: on other hosts, to which a shared disk carries it.
   void close(bool others_read_it);
 
+  bool is_closed() const;
+
   const PartHeader& header() const { return *reinterpret_cast<const PartHeader*>(memory_); }
   const std::string& file() const { return file_; }
 

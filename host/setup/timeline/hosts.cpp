@@ -35,16 +35,9 @@ void publish(const Runtime& runtime, const std::string& key, const Value& value)
   runtime.bootstrap->publish(key, std::as_bytes(std::span(&value, 1)));
 }
 
-// All PEs come here; one that does not is missed as in the last meeting.
-bootstrap::Deadline deadline(const Runtime& runtime) {
-  const std::uint64_t bound_ns = runtime.settings.wait_timeout_ns;
-  return std::chrono::steady_clock::now() +
-         (bound_ns != 0 ? std::chrono::nanoseconds(bound_ns) : std::chrono::hours(24));
-}
-
 template <class Value>
 Value look_up(const Runtime& runtime, int pe, const std::string& key) {
-  const bootstrap::Bytes bytes = runtime.bootstrap->lookup(pe, key, deadline(runtime));
+  const bootstrap::Bytes bytes = runtime.bootstrap->lookup(pe, key, deadline_of_end(runtime));
   Value value{};
   std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
   return value;
@@ -109,8 +102,8 @@ void receive_part(const Runtime& runtime, const std::string& file, int pe) {
   const auto bytes = look_up<std::uint64_t>(runtime, pe, kSizeKey);
   std::ofstream out(file, std::ios::binary);
   for (std::size_t at = 0; at < bytes; at += bootstrap::kMaxValueBytes) {
-    const bootstrap::Bytes piece =
-        runtime.bootstrap->lookup(pe, piece_key(at / bootstrap::kMaxValueBytes), deadline(runtime));
+    const bootstrap::Bytes piece = runtime.bootstrap->lookup(
+        pe, piece_key(at / bootstrap::kMaxValueBytes), deadline_of_end(runtime));
     out.write(reinterpret_cast<const char*>(piece.data()),
               static_cast<std::streamsize>(piece.size()));
   }
@@ -118,6 +111,12 @@ void receive_part(const Runtime& runtime, const std::string& file, int pe) {
 }
 
 }  // namespace
+
+bootstrap::Deadline deadline_of_end(const Runtime& runtime) {
+  const std::uint64_t bound_ns = runtime.settings.wait_timeout_ns;
+  return std::chrono::steady_clock::now() +
+         (bound_ns != 0 ? std::chrono::nanoseconds(bound_ns) : std::chrono::hours(24));
+}
 
 void tell_clock(const Runtime& runtime, const trace::PartFile& part) {
   publish(runtime, kClockKey, Clock{part.header().clock, part.header().first_pe});
@@ -132,7 +131,9 @@ void compare_clocks(const Runtime& runtime, trace::PartFile& part) {
 
 bool carry_parts(const Runtime& runtime, const std::string& path, const trace::PartFile& part) {
   if (runtime.my_pe() != 0) {
-    if (part.header().first_pe != runtime.my_pe() || has_part(path, 0, part)) return false;
+    if (part.header().first_pe != runtime.my_pe()) return false;
+    const auto parts_of_first = static_cast<int>(look_up<Clock>(runtime, 0, kClockKey).part);
+    if (has_part(path, parts_of_first, part)) return false;
     send_part(runtime, part);
     return true;
   }

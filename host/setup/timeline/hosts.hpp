@@ -9,6 +9,9 @@
 
 namespace chime::host {
 
+// All PEs come to the end; one that does not is missed as in the last meeting.
+bootstrap::Deadline deadline_of_end(const Runtime& runtime);
+
 // At the start: the others will know this PE's clock, and which PE's part its events are in.
 void tell_clock(const Runtime& runtime, const trace::PartFile& part);
 

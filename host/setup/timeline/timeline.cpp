@@ -1,10 +1,12 @@
 #include "host/setup/timeline/timeline.hpp"
 
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/pe.hpp"
 #include "host/setup/timeline/hosts.hpp"
@@ -19,6 +21,7 @@ namespace {
 // PEs that are threads of one process share its part.
 struct OfProcess {
   std::mutex mutex;
+  std::condition_variable closed;  // the part, by the last of its PEs
   trace::PartFile* part = nullptr;
   std::vector<trace::PartFile*> parts;  // live for ever: a thread may end an event late
   std::string path;
@@ -65,6 +68,13 @@ void or_warn(const Runtime& runtime, Act act) {
   }
 }
 
+// The PE that the part is named after sends it, though others may record for longer.
+void await_others(OfProcess& mine, const Runtime& runtime, const trace::PartFile& part) {
+  std::unique_lock lock(mine.mutex);
+  if (!mine.closed.wait_until(lock, deadline_of_end(runtime), [&] { return part.is_closed(); }))
+    throw Error("timeline", CHIMEX_ERR_TIMEOUT, "other PEs of this process still record");
+}
+
 bool is_wanted(const Runtime& runtime) { return !runtime.settings.trace_path.empty(); }
 
 }  // namespace
@@ -85,19 +95,26 @@ void start_timeline(const Runtime& runtime) {
 void stop_timeline(const Runtime& runtime, bool is_well) {
   if (!is_wanted(runtime)) return;
   OfProcess& mine = of_process();
-  const bool compares = is_well && mine.part != nullptr;
-  if (compares) or_warn(runtime, [&] { compare_clocks(runtime, *mine.part); });
+  trace::PartFile* const part = mine.part;
+  const bool compares = is_well && part != nullptr;
+  if (compares) or_warn(runtime, [&] { compare_clocks(runtime, *part); });
   {
     const std::lock_guard lock(mine.mutex);
     if (mine.pes == 0) return;
     if (--mine.pes == 0) {
       simt::set_recorder(nullptr);
       trace::end_recording();
-      mine.part->close(has_other_hosts(runtime));
+      part->close(has_other_hosts(runtime));
+      mine.closed.notify_all();
     }
   }
-  if (compares)
-    or_warn(runtime, [&] { mine.is_sent |= carry_parts(runtime, mine.path, *mine.part); });
+  if (!compares) return;
+  or_warn(runtime, [&] {
+    if (part->header().first_pe == runtime.my_pe()) await_others(mine, runtime, *part);
+    if (!carry_parts(runtime, mine.path, *part)) return;
+    const std::lock_guard lock(mine.mutex);
+    mine.is_sent = true;
+  });
 }
 
 // Where a PE has died, its host's other processes may still record: chime-run, or the user, joins

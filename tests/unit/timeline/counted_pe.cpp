@@ -1,16 +1,23 @@
-// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|rows|fail]. Prints
+// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|rows|fail], or two of
+// them as threads: counted_pe <calls> threads <PE> <PE> <folder of all processes>. Prints
 // nothing if all is well; run_test.py knows how many of each operation it makes. Operations that
 // are noted are copies of their own: so their results are looked at, too.
 #include <chime/chime.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 
 namespace exec = chime::exec;
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 // One block of one thread, so that each operation is one event. In each round: 1 put_signal that
 // sets, 1 signal_op that adds, 2 waits for them, 1 put, 1 p, 1 get, 1 g, 2 atomics, 1 wait_until
@@ -141,11 +148,58 @@ void life(int rounds, const std::string& mode, int victim) {
   chime_finalize();
 }
 
+// ---- Two PEs as threads of one process ----------------------------------------------------------
+
+void await_file(const fs::path& file) {
+  const auto end = std::chrono::steady_clock::now() + 300s;
+  while (!fs::exists(file)) {
+    if (std::chrono::steady_clock::now() > end) std::exit(1);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+chimex_uniqueid_t id_of_job(const fs::path& file, bool is_made_here) {
+  chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
+  if (is_made_here) {
+    chimex_get_uniqueid(&id);
+    std::ofstream(file.string() + ".new", std::ios::binary)
+        .write(reinterpret_cast<char*>(&id), sizeof id);
+    fs::rename(file.string() + ".new", file);
+  }
+  await_file(file);
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&id), sizeof id);
+  return id;
+}
+
+// One of 4 PEs, which makes so many calls after the last barrier.
+void live_in_thread(int pe, const chimex_uniqueid_t& id, int calls) {
+  chimex_init_attr_t attributes = CHIMEX_INIT_ATTR_INITIALIZER;
+  chimex_set_attr_uniqueid_args(pe, 4, &id, &attributes);
+  require("init", chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attributes), CHIMEX_OK);
+  chime_barrier_all();
+  for (int i = 0; i < calls; ++i) make_call();
+  chime_finalize();
+}
+
+// The part of the timeline is named after `first`, and `second` records for longer.
+void live_in_threads(int first, int second, const fs::path& folder, int calls) {
+  const chimex_uniqueid_t id = id_of_job(folder / "id", first == 0 || second == 0);
+  std::thread one([&] { live_in_thread(first, id, 0); });
+  await_file(std::getenv("CHIME_TRACE") + (".parts/pe" + std::to_string(first)));
+  std::thread other([&] { live_in_thread(second, id, calls); });
+  one.join();
+  other.join();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
   const std::string mode = argc > 2 ? argv[2] : "";
+  if (mode == "threads") {
+    live_in_threads(std::atoi(argv[3]), std::atoi(argv[4]), argv[5], rounds);
+    return 0;
+  }
   const int victim = argc > 3 ? std::atoi(argv[3]) : 0;
   life(rounds, mode, victim);
   if (mode == "again") life(rounds, "", 0);

@@ -283,6 +283,29 @@ class Runs(unittest.TestCase):
         for pe in (1, 2):
             self.assertEqual(list((self.folder / str(pe)).iterdir()), [])
 
+    # PEs 0 to 3 as threads of two processes, whose timelines are these files. The second PE of each makes `calls` after the last barrier.
+    def threads(self, pes, files, calls):
+        processes = []
+        for (first, second), file in zip(pes, files):
+            file.parent.mkdir(exist_ok=True)
+            environment = {name: value for name, value in os.environ.items() if not name.startswith("CHIME_")}
+            environment["CHIME_TRACE"] = str(file)
+            processes.append(subprocess.Popen([PROGRAMS["counted_pe"], str(calls), "threads", str(first), str(second), self.folder], env=environment))
+            self.addCleanup(processes[-1].kill)
+        self.assertEqual([process.wait(PATIENCE_S) for process in processes], [0, 0])
+        timeline = Timeline(files[0])
+        for first, second in pes:
+            self.assertEqual([timeline.count("collective", "chime_barrier_all", pe) for pe in (first, second)], [1, 1])
+            self.assertEqual([timeline.count("call", "chime_query_thread", pe) for pe in (first, second)], [0, calls])
+        self.assertEqual((timeline.facts["killed_processes_of_pes"], timeline.facts["missing_pes"]), ([], []))
+        self.assertEqual([path for file in files for path in file.parent.iterdir() if path.name.endswith(".parts")], [])
+
+    def test_a_part_without_a_shared_disk_is_sent_when_all_its_pes_have_ended(self):
+        self.threads(((0, 1), (2, 3)), [self.folder / name / "run.json" for name in "ab"], 30_000)
+
+    def test_a_part_on_a_shared_disk_stays_there_whatever_pe_it_is_named_after(self):
+        self.threads(((1, 0), (2, 3)), [self.file, self.file], 10)
+
     def test_another_clock_is_set_to_that_of_pe_0(self):
         unshare = "unshare --time --boottime 5000 --monotonic 5000"
         if subprocess.run(unshare.split() + ["true"], capture_output=True, check=False).returncode != 0:

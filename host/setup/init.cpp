@@ -135,6 +135,7 @@ void tell_of(const Transport& transport, const Runtime& runtime) {
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
+  step("comparing clocks", [&] { align_timeline(runtime); });
   const Context kernels = make_context(runtime, ContextOwner::kKernels);
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels",

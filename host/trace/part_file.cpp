@@ -139,8 +139,9 @@ std::uint32_t PartFile::number_of(const char* name) {
 }
 
 void PartFile::set_offset(std::int64_t offset_ns, std::uint64_t doubt_ns) {
-  mine().offset_ns = offset_ns;
-  mine().doubt_ns = doubt_ns;
+  const ClockOffset offset{now_ns(), offset_ns, doubt_ns};
+  if (mine().first.at_ns == 0) mine().first = offset;
+  mine().last = offset;
 }
 
 void PartFile::close(bool others_read_it) {

@@ -37,7 +37,7 @@ class PartFile {
   // The number of a name that lives for ever.
   std::uint32_t number_of(const char* name);
 
-  // How far PE 0's clock is ahead of this process's, and how far off that may be.
+  // How far PE 0's clock is ahead of this process's now, and how far off that may be.
   void set_offset(std::int64_t offset_ns, std::uint64_t doubt_ns);
   // Recording has ended. `others_read_it`: on other hosts, to which a shared disk carries it.
   void close(bool others_read_it);

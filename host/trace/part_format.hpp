@@ -8,7 +8,14 @@
 namespace chime::trace {
 
 inline constexpr char kPartMagic[8] = {'C', 'H', 'I', 'M', 'E', 'T', 'L', '1'};
-inline constexpr std::uint32_t kPartVersion = 1;
+inline constexpr std::uint32_t kPartVersion = 2;
+
+// A comparison with PE 0's clock.
+struct ClockOffset {
+  std::uint64_t at_ns;     // 0: there was none
+  std::int64_t offset_ns;  // what to add to get the time of PE 0's clock
+  std::uint64_t doubt_ns;  // how far off that may be
+};
 
 // Owner of all fields but those that are atomic: the thread that makes the file.
 struct PartHeader {
@@ -23,8 +30,7 @@ struct PartHeader {
   std::uint64_t most_chunks;
   std::uint64_t clock;      // which clock the times are of: equal numbers, equal times
   std::uint64_t opened_ns;  // when recording began
-  std::int64_t offset_ns;   // what to add to get the times of PE 0's clock; set before closed_ns
-  std::uint64_t doubt_ns;   // how far off that may be
+  ClockOffset first, last;  // between them the clocks drift apart evenly; set before closed_ns
   char host[64];
   std::uint64_t chunks;     // taken; atomic
   std::uint64_t dropped;    // events for which there was no room; atomic

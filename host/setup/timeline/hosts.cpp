@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/errors/error.hpp"
+#include "host/settings/deadline.hpp"
 #include "host/trace/merge/parts.hpp"
 #include "host/trace/paths.hpp"
 
@@ -36,45 +37,60 @@ void publish(const Runtime& runtime, const std::string& key, const Value& value)
 }
 
 template <class Value>
-Value look_up(const Runtime& runtime, int pe, const std::string& key) {
-  const bootstrap::Bytes bytes = runtime.bootstrap->lookup(pe, key, deadline_of_end(runtime));
+Value look_up(const Runtime& runtime, int pe, const std::string& key,
+              bootstrap::Deadline deadline) {
+  const bootstrap::Bytes bytes = runtime.bootstrap->lookup(pe, key, deadline);
   Value value{};
   std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
   return value;
 }
 
 // The PEs, but PE 0, after which parts are named.
-std::vector<int> pes_with_parts(const Runtime& runtime) {
+std::vector<int> pes_with_parts(const Runtime& runtime, bootstrap::Deadline deadline) {
   std::vector<int> pes;
   for (int pe = 1; pe < runtime.n_pes(); ++pe)
-    if (look_up<Clock>(runtime, pe, kClockKey).part == pe) pes.push_back(pe);
+    if (look_up<Clock>(runtime, pe, kClockKey, deadline).part == pe) pes.push_back(pe);
   return pes;
 }
 
 // ---- Clocks -------------------------------------------------------------------------------------
 
-void tell_time(const Runtime& runtime) {
-  for (const int pe : pes_with_parts(runtime)) {
-    if (look_up<Clock>(runtime, pe, kClockKey).number == trace::number_of_clock()) continue;
-    for (int round = 0; round < kRounds; ++round) {
-      look_up<std::uint64_t>(runtime, pe, ping_key(round));
+// The rounds of a comparison, and how long PEs wait for each other.
+struct Rounds {
+  int first, end;
+  bootstrap::Deadline deadline;
+};
+Rounds rounds_of(const Runtime& runtime, Comparison which) {
+  if (which == Comparison::kAtStart) return {0, kRounds, init_deadline(runtime.settings)};
+  return {kRounds, 2 * kRounds, deadline_of_end(runtime)};
+}
+
+void tell_time(const Runtime& runtime, const Rounds& rounds) {
+  for (const int pe : pes_with_parts(runtime, rounds.deadline)) {
+    const auto clock = look_up<Clock>(runtime, pe, kClockKey, rounds.deadline);
+    if (clock.number == trace::number_of_clock()) continue;
+    for (int round = rounds.first; round < rounds.end; ++round) {
+      look_up<std::uint64_t>(runtime, pe, ping_key(round), rounds.deadline);
       publish(runtime, pong_key(pe, round), trace::now_ns());
     }
   }
 }
 
 // PE 0's time lies between the question and the answer: the quickest answer says it best.
-void ask_time(const Runtime& runtime, trace::PartFile& part) {
+void ask_time(const Runtime& runtime, trace::PartFile& part, const Rounds& rounds) {
   std::uint64_t best_ns = ~std::uint64_t{0};
-  for (int round = 0; round < kRounds; ++round) {
+  std::int64_t offset_ns = 0;
+  for (int round = rounds.first; round < rounds.end; ++round) {
     const std::uint64_t asked = trace::now_ns();
     publish(runtime, ping_key(round), asked);
-    const auto told = look_up<std::uint64_t>(runtime, 0, pong_key(runtime.my_pe(), round));
+    const std::string pong = pong_key(runtime.my_pe(), round);
+    const auto told = look_up<std::uint64_t>(runtime, 0, pong, rounds.deadline);
     const std::uint64_t took = trace::now_ns() - asked;
     if (took >= best_ns) continue;
     best_ns = took;
-    part.set_offset(static_cast<std::int64_t>(told - (asked + took / 2)), took / 2 + 1);
+    offset_ns = static_cast<std::int64_t>(told - (asked + took / 2));
   }
+  part.set_offset(offset_ns, best_ns / 2 + 1);
 }
 
 // ---- Parts --------------------------------------------------------------------------------------
@@ -99,11 +115,12 @@ void send_part(const Runtime& runtime, const trace::PartFile& part) {
 }
 
 void receive_part(const Runtime& runtime, const std::string& file, int pe) {
-  const auto bytes = look_up<std::uint64_t>(runtime, pe, kSizeKey);
+  const bootstrap::Deadline deadline = deadline_of_end(runtime);
+  const auto bytes = look_up<std::uint64_t>(runtime, pe, kSizeKey, deadline);
   std::ofstream out(file, std::ios::binary);
   for (std::size_t at = 0; at < bytes; at += bootstrap::kMaxValueBytes) {
-    const bootstrap::Bytes piece = runtime.bootstrap->lookup(
-        pe, piece_key(at / bootstrap::kMaxValueBytes), deadline_of_end(runtime));
+    const bootstrap::Bytes piece =
+        runtime.bootstrap->lookup(pe, piece_key(at / bootstrap::kMaxValueBytes), deadline);
     out.write(reinterpret_cast<const char*>(piece.data()),
               static_cast<std::streamsize>(piece.size()));
   }
@@ -122,22 +139,24 @@ void tell_clock(const Runtime& runtime, const trace::PartFile& part) {
   publish(runtime, kClockKey, Clock{part.header().clock, part.header().first_pe});
 }
 
-void compare_clocks(const Runtime& runtime, trace::PartFile& part) {
-  if (runtime.my_pe() == 0) return tell_time(runtime);
+void compare_clocks(const Runtime& runtime, trace::PartFile& part, Comparison which) {
+  const Rounds rounds = rounds_of(runtime, which);
+  if (runtime.my_pe() == 0) return tell_time(runtime, rounds);
   const bool is_named_after_me = part.header().first_pe == runtime.my_pe();
   if (!is_named_after_me) return;
-  if (look_up<Clock>(runtime, 0, kClockKey).number != part.header().clock) ask_time(runtime, part);
+  if (look_up<Clock>(runtime, 0, kClockKey, rounds.deadline).number != part.header().clock)
+    ask_time(runtime, part, rounds);
 }
 
 bool carry_parts(const Runtime& runtime, const std::string& path, const trace::PartFile& part) {
   if (runtime.my_pe() != 0) {
     if (part.header().first_pe != runtime.my_pe()) return false;
-    const auto parts_of_first = static_cast<int>(look_up<Clock>(runtime, 0, kClockKey).part);
-    if (has_part(path, parts_of_first, part)) return false;
+    const auto first = look_up<Clock>(runtime, 0, kClockKey, deadline_of_end(runtime));
+    if (has_part(path, static_cast<int>(first.part), part)) return false;
     send_part(runtime, part);
     return true;
   }
-  for (const int pe : pes_with_parts(runtime))
+  for (const int pe : pes_with_parts(runtime, deadline_of_end(runtime)))
     if (!has_part(path, pe, part)) receive_part(runtime, trace::part_of(path, pe), pe);
   return false;
 }

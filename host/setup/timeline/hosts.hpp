@@ -15,9 +15,11 @@ bootstrap::Deadline deadline_of_end(const Runtime& runtime);
 // At the start: the others will know this PE's clock, and which PE's part its events are in.
 void tell_clock(const Runtime& runtime, const trace::PartFile& part);
 
-// Before the part is closed, by the PE that it is named after: on PE 0, tells the time to those
-// whose clock is another; there, sets the part's offset. Throws bootstrap::BootstrapError.
-void compare_clocks(const Runtime& runtime, trace::PartFile& part);
+// By each PE at the start, when all have the same settings, and before its part is closed: on PE 0,
+// tells the time to those whose clock is another; on the PE that a part is named after, sets its
+// offset. Throws bootstrap::BootstrapError.
+enum class Comparison { kAtStart, kAtEnd };
+void compare_clocks(const Runtime& runtime, trace::PartFile& part, Comparison which);
 
 // When the part is closed, by the same PE: sends it to PE 0 if they share no disk; PE 0 writes
 // those that it gets beside its own. Returns whether this PE has sent its part.

@@ -92,12 +92,16 @@ void start_timeline(const Runtime& runtime) {
   if (runtime.my_pe() == 0) trace::remove_earlier(mine.path);
 }
 
+void align_timeline(const Runtime& runtime) {
+  if (is_wanted(runtime)) compare_clocks(runtime, *of_process().part, Comparison::kAtStart);
+}
+
 void stop_timeline(const Runtime& runtime, bool is_well) {
   if (!is_wanted(runtime)) return;
   OfProcess& mine = of_process();
   trace::PartFile* const part = mine.part;
   const bool compares = is_well && part != nullptr;
-  if (compares) or_warn(runtime, [&] { compare_clocks(runtime, *part); });
+  if (compares) or_warn(runtime, [&] { compare_clocks(runtime, *part, Comparison::kAtEnd); });
   {
     const std::lock_guard lock(mine.mutex);
     if (mine.pes == 0) return;

@@ -68,9 +68,7 @@ class File {
 class Writer {
  public:
   Writer(const Timeline& timeline, const std::string& file) : timeline_(timeline), file_(file) {
-    for (const auto& part : timeline.parts.all)
-      start_ns_ = std::min(start_ns_, part->header().opened_ns +
-                                          static_cast<std::uint64_t>(part->header().offset_ns));
+    for (const auto& part : timeline.parts.all) start_ns_ = std::min(start_ns_, opened_ns(*part));
     for (const Span& span : timeline.spans) start_ns_ = std::min(start_ns_, span.begin_ns);
   }
 
@@ -86,6 +84,12 @@ class Writer {
   }
 
  private:
+  // In PE 0's time.
+  static std::uint64_t opened_ns(const Part& part) {
+    const std::uint64_t opened = part.header().opened_ns;
+    return opened + static_cast<std::uint64_t>(part.offset_at(opened));
+  }
+
   // Microseconds, as the format wants them, to the nanosecond.
   std::string time(std::uint64_t ns) const {
     return fmt::format("{}.{:03}", (ns - start_ns_) / 1000, (ns - start_ns_) % 1000);
@@ -117,10 +121,11 @@ class Writer {
       const bool is_same = h.clock == first.clock;
       file_.add("{}{{\"pe\":{},\"host\":{},\"process\":{},\"clock\":\"{}\"", comma, h.first_pe,
                 quoted(h.host), h.process,
-                is_same          ? "CLOCK_MONOTONIC of PE 0's machine"
-                : h.doubt_ns > 0 ? "another machine's, set to PE 0's"
-                                 : "another machine's, not compared with PE 0's");
-      file_.add(",\"offset_ns\":{},\"doubt_ns\":{},\"dropped\":{}}}", h.offset_ns, h.doubt_ns,
+                is_same                ? "CLOCK_MONOTONIC of PE 0's machine"
+                : part->doubt_ns() > 0 ? "another machine's, set to PE 0's"
+                                       : "another machine's, not compared with PE 0's");
+      file_.add(",\"offset_ns\":{},\"drift_ns\":{},\"doubt_ns\":{},\"dropped\":{}}}",
+                h.last.offset_ns, h.last.offset_ns - h.first.offset_ns, part->doubt_ns(),
                 h.dropped);
       comma = ",";
     }

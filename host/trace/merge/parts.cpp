@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -38,15 +39,17 @@ bool is_whole(const Event& event) {
 
 void add_spans(const Part& part, std::vector<Span>& spans) {
   const std::uint64_t last = last_ns(part);
-  const auto offset = static_cast<std::uint64_t>(part.header().offset_ns);
+  const auto in_time_of_first = [&](std::uint64_t ns) {
+    return ns + static_cast<std::uint64_t>(part.offset_at(ns));
+  };
   for (const Chunk& chunk : part.chunks()) {
     for (const Event& event : chunk.events) {
       if (!is_whole(event)) break;
       // Once: the call that stops recording ends after it.
       const std::uint64_t ended = __atomic_load_n(&event.end_ns, __ATOMIC_RELAXED);
       const std::uint64_t end = std::max(ended != 0 ? ended : last, event.begin_ns);
-      spans.push_back(
-          {event.begin_ns + offset, end + offset, &event, &part, chunk.thread, ended == 0});
+      spans.push_back({in_time_of_first(event.begin_ns), in_time_of_first(end), &event, &part,
+                       chunk.thread, ended == 0});
     }
   }
 }
@@ -85,6 +88,20 @@ std::string Part::name(std::uint32_t number) const {
   if (number >= kNamesBytes) return "?";
   const auto* const text = reinterpret_cast<const char*>(memory_ + kHeaderBytes + number);
   return {text, ::strnlen(text, kNamesBytes - number)};
+}
+
+std::int64_t Part::offset_at(std::uint64_t ns) const {
+  const ClockOffset &first = header_.first, &last = header_.last;
+  if (ns <= first.at_ns || first.at_ns == last.at_ns) return first.offset_ns;
+  if (ns >= last.at_ns) return last.offset_ns;
+  const auto drift = static_cast<double>(last.offset_ns - first.offset_ns);
+  const auto passed = static_cast<double>(ns - first.at_ns);
+  return first.offset_ns +
+         std::llround(drift * passed / static_cast<double>(last.at_ns - first.at_ns));
+}
+
+std::uint64_t Part::doubt_ns() const {
+  return std::max(header_.first.doubt_ns, header_.last.doubt_ns);
 }
 
 std::vector<Span> Parts::spans() const {

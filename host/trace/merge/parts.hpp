@@ -22,6 +22,9 @@ class Part {
   bool is_closed() const { return header_.closed_ns != 0; }
   std::span<const Chunk> chunks() const;
   std::string name(std::uint32_t number) const;
+  // What to add to a time of the part to get PE 0's, and how far off that may be.
+  std::int64_t offset_at(std::uint64_t ns) const;
+  std::uint64_t doubt_ns() const;
 
  private:
   std::string file_;

@@ -306,18 +306,31 @@ class Runs(unittest.TestCase):
     def test_a_part_on_a_shared_disk_stays_there_whatever_pe_it_is_named_after(self):
         self.threads(((1, 0), (2, 3)), [self.file, self.file], 10)
 
-    def test_another_clock_is_set_to_that_of_pe_0(self):
+    # A command before which PE 1 gets a clock that is 5000 s ahead.
+    def ahead(self):
         unshare = "unshare --time --boottime 5000 --monotonic 5000"
         if subprocess.run(unshare.split() + ["true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("time namespaces take root")
-        self.apart(2, f"[ $CHIME_RUN_PE = 0 ] || exec {unshare} \"$@\";")
-        timeline = Timeline(self.folder / "0" / "run.json")
-        self.check_counts(timeline, 2)
+        return f"[ $CHIME_RUN_PE = 0 ] || exec {unshare} \"$@\";"
+
+    def check_clocks(self, timeline):
         first, other = timeline.facts["clocks"]
         self.assertEqual((first["offset_ns"], first["doubt_ns"]), (0, 0))
         self.assertEqual(other["clock"], "another machine's, set to PE 0's")
         self.assertGreater(other["doubt_ns"], 0)
         self.assertLessEqual(abs(other["offset_ns"] + 5000 * 10**9), other["doubt_ns"])
+        self.assertLessEqual(abs(other["drift_ns"]), 2 * other["doubt_ns"])
+
+    def test_clocks_are_compared_also_before_a_pe_is_killed(self):
+        command = ["sh", "-c", self.ahead() + 'exec "$@"', "sh", PROGRAMS["counted_pe"], ROUNDS, "die", 1]
+        self.run_it([PROGRAMS["chime-run"], "-n", "2", "--trace", self.file, *command], code=137)
+        self.check_clocks(self.only_the_file())
+
+    def test_another_clock_is_set_to_that_of_pe_0(self):
+        self.apart(2, self.ahead())
+        timeline = Timeline(self.folder / "0" / "run.json")
+        self.check_counts(timeline, 2)
+        self.check_clocks(timeline)
         # The PEs lived at the same time.
         spans = {pe: [s for s in timeline.spans if s["pid"] == pe] for pe in (0, 1)}
         self.assertLess(abs(min(map(timeline.begin, spans[0])) - min(map(timeline.begin, spans[1]))), PATIENCE_S * 10**9)

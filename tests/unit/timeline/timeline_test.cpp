@@ -284,6 +284,41 @@ TEST_F(TimelineTest, AnotherClockIsSetToPe0s) {
   EXPECT_EQ(spans[1].begin_ns, a->begin_ns);
 }
 
+TEST_F(TimelineTest, AClockThatDriftsIsSetByBothComparisons) {
+  part(0, 2);
+  PartFile& other = part(1, 2);
+  begin_recording(other);
+  const auto compare = [&](std::int64_t offset_ns, std::uint64_t doubt_ns) {
+    other.set_offset(offset_ns, doubt_ns);
+    return other.header().last.at_ns;
+  };
+  const std::uint64_t from = compare(1'000'000, 30);
+  while (now_ns() < from + 3000) continue;
+  const std::uint64_t to = compare(1'000'300, 10);
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> times_and_offsets = {
+      {from - 1000, 1'000'000},
+      {from, 1'000'000},
+      {from + (to - from) / 3, 1'000'100},
+      {to - 1, 1'000'300},
+      {to + 500, 1'000'300}};
+  for (const auto& [time, offset] : times_and_offsets) {
+    Event* const event = begin_work(Operation::kPut);
+    event->begin_ns = event->end_ns = time;
+  }
+  end_recording();
+  const Parts parts = read_parts(folder_of_parts(path_));
+  const std::vector<Span> spans = parts.spans();
+  ASSERT_EQ(spans.size(), times_and_offsets.size());
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const auto& [time, offset] = times_and_offsets[i];
+    EXPECT_NEAR(static_cast<double>(spans[i].begin_ns - time), static_cast<double>(offset), 1) << i;
+    EXPECT_EQ(spans[i].begin_ns, spans[i].end_ns) << i;
+  }
+  merge(path_);
+  EXPECT_NE(text_of(path_).find("\"offset_ns\":1000300,\"drift_ns\":300,\"doubt_ns\":30,"),
+            std::string::npos);
+}
+
 // ---- Tracks -------------------------------------------------------------------------------------
 
 // Spans without a file, for functions of them.

@@ -2,6 +2,7 @@
 told. 77: gnuplot is not there."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,60 @@ def keys_without_numbers_give_bars(folder):
     assert found[0].bars == {"all": {"mapped": 0.1, "NIC": 33.9}, "made": {"mapped": 1.3, "NIC": 74.7}}, found
 
 
+def rows_belong_to_the_last_header_that_fits(folder):
+    (folder / "a.txt").write_text("# Size    a (us)    b (us)\n8 B    1    2\n# Size    c (us)    d (us)\n8 B    3    4\n")
+    assert [table.rows for table in tables.read(folder / "a.txt")] == [[("8 B", [1, 2])], [("8 B", [3, 4])]]
+
+
+def counted_instructions_give_a_bar_for_each_library():
+    rows = [("put  block  Chime", [None, None, 200]), ("put  block  rival", [None, None, 300]), ("get  block  Chime", [None, None, 100])]
+    found, = panels.of([tables.Table(["mode", "library", "instr"], rows, "operation")])
+    assert found.bars == {"Chime": {"put, block": 200, "get, block": 100}, "rival": {"put, block": 300}}, found
+
+
+def a_rivals_curves_stand_in_the_panel_of_their_unit():
+    def table(column, *figures, key="size"):
+        return tables.Table([column], [(f"{8 << i} B", [figure]) for i, figure in enumerate(figures)], key)
+
+    ours = table("ours (us)", 1, 2)
+    assert len(panels.of([ours, table("rival (us)", 3, 4)])) == 1
+    for other in (table("ratio", 3, 4), table("rival (us)", 3, 4, key="PEs"), table("ours (us)", 3, 4)):
+        first, second = panels.of([ours, other])
+        assert first.curves == {"ours": {8: 1, 16: 2}}, first
+        assert list(second.curves.values()) == [{8: 3, 16: 4}] and second.unit == panels.unit_of(other.columns[0], ""), second
+    mixed = tables.Table(["ours (us)", "ratio"], [("8 B", [0, 2]), ("16 B", [1, 3])], "size")
+    times, ratios = panels.of([mixed])
+    assert (times.curves, ratios.curves) == ({"ours": {16: 1}}, {"ratio": {8: 2, 16: 3}}), "an axis that is logarithmic has no 0"
+
+
+def gnuplot_reads_all_points_in_order():
+    curves = panels.Panel("us", {"a": {65536: 3, 1000: 1}, "b": {1 << i: i + 1 for i in range(20)}}, {})
+    bars = panels.Panel("ratio", {}, {"all": {"x": 1}, "made": {"x": 2, "y": 3}})
+    words = panels.script([curves, bars], "title", "a.png")
+    assert "\n1000 1\n65536 3\ne\n" in words, words
+    low, high = map(float, re.search(r"set xrange \[([\d.]+):([\d.]+)\]", words).groups())
+    assert 0 < low < 1 and 1 << 19 < high < 1 << 20, (low, high)
+    ticks = re.search(r"set xtics norotate \((.*)\)", words)[1].split(", ")
+    assert 5 <= len(ticks) <= 8 and ticks[0] == '"1" 1', ticks
+    assert [panels.in_words(value) for value in (3 << 20, 64 << 10, 1000, 1536)] == ["3 Mi", "64 Ki", "1000", "1536"]
+    assert float(ticks[-1].split()[-1]) >= 1 << 16, ticks
+    assert words.count('set ylabel "us"') == words.count('set ylabel "ratio"') == 1, words
+    assert '"x" 1\n"y" nan\ne\n"x" 2\n"y" 3\ne\n' in words, words
+
+
+def gnuplots_failure_is_told_and_leaves_no_picture(folder):
+    programs = folder / "programs"
+    programs.mkdir()
+    (folder / "a.txt").write_text(TABLE)
+    picture = folder / "a.png"
+    for code in (0, 3):
+        (programs / "gnuplot").write_text(f"#!/bin/sh\n: >{picture}; echo its words >&2; exit {code}\n")
+        (programs / "gnuplot").chmod(0o700)
+        said = plot(folder / "a.txt", code=1 if code else 0, PATH=f"{programs}:{os.environ['PATH']}")
+        assert said.strip() == (f"plot: {folder / 'a.txt'}: gnuplot ended with code 3: its words" if code else str(picture)), said
+        assert picture.exists() == (code == 0)
+
+
 def every_committed_result_has_points():
     assert len(RESULTS) >= 14, RESULTS
     for result in RESULTS:
@@ -86,6 +141,11 @@ def main():
         runs_give_their_median(folder)
         json_is_read_as_the_text_is(folder)
         keys_without_numbers_give_bars(folder)
+        rows_belong_to_the_last_header_that_fits(folder)
+        counted_instructions_give_a_bar_for_each_library()
+        a_rivals_curves_stand_in_the_panel_of_their_unit()
+        gnuplot_reads_all_points_in_order()
+        gnuplots_failure_is_told_and_leaves_no_picture(folder)
         every_committed_result_has_points()
         mistakes_are_told(folder)
         if not shutil.which("gnuplot"):

@@ -21,7 +21,11 @@ class Teams(OnAllPes):
                     team.barrier()
         backwards = chime.WORLD.split_list(reversed(range(self.n)))
         self.assertEqual(self.n - 1 - self.me, backwards.my_pe)
+        with self.assertRaises(KeyError), backwards:
+            raise KeyError  # another member, which has met none, would wait in destroy() for ever
+        self.assertTrue(backwards.is_member())
         backwards.destroy()
+        self.assertFalse(backwards.is_member())
         with self.refused(chime.InvalidError, "destroyed"):
             backwards.sync()
         rows, columns = chime.WORLD.split_2d(2)
@@ -81,6 +85,8 @@ class Collectives(OnAllPes):
                 self.assert_same([11 * root] * 5, dst.np)
         with self.refused(chime.InvalidError, f"no member {self.n}"):
             chime.WORLD.broadcast(dst, src, self.n)
+        with self.refused(chime.InvalidError, "destination has 4 elements, and the collective needs 5"):
+            chime.WORLD.broadcast(dst[1:], src, 0)
 
     def test_fcollect_and_collect(self):
         dst, src = self.arrays(3 * self.n, np.int32, 3)
@@ -115,6 +121,9 @@ class Collectives(OnAllPes):
             chime.barrier()
         with self.refused(chime.InvalidError, "stride"):
             chime.WORLD.alltoalls(wide, apart, 0, 1, 1)
+        for to, source, name in ((wide, apart[1:], "source"), (wide[1:], apart, "destination")):
+            with self.refused(chime.InvalidError, f"{name} has {4 * self.n - 1} elements, and the collective needs {4 * self.n}"):
+                chime.WORLD.alltoalls(to, source, 1, 1, 4)
         if self.n > 1:
             with self.refused(chime.InvalidError, "share equally"):
                 chime.WORLD.alltoall(dst[1:], src[1:])
@@ -169,8 +178,14 @@ class Collectives(OnAllPes):
                         self.assert_same(expected, dst.np)
             dst.free()
             src.free()
+        dst, src = self.arrays(2)
         with self.refused(chime.InvalidError, "maxloc"):
-            chime.WORLD.reduce(chime.zeros(1), chime.zeros(1), "avg")
+            chime.WORLD.reduce(dst, src, "avg")
+        with self.refused(chime.InvalidError, "destination has 1 elements, and the collective needs 2"):
+            chime.WORLD.reduce(dst[1:], src)
+        for dtype in (np.longdouble, np.complex64, np.bool_):
+            with self.refused(chime.InvalidError, f"'sum' does not take elements of type {np.dtype(dtype)}"):
+                chime.WORLD.reduce(*self.arrays(2, dtype))
 
     def test_maxloc_finds_the_member(self):
         dst, src = self.arrays((3, 2))
@@ -180,6 +195,11 @@ class Collectives(OnAllPes):
         self.assert_same([[self.n - 1, self.n - 1], [0, 0], [7, 0]], dst.np)
         with self.refused(chime.InvalidError, "value and location"):
             chime.WORLD.reduce(dst.reshape(6), src.reshape(6), "maxloc")
+        for to, source in ((dst, src.reshape(6)[1:5].reshape(2, 2)), (dst.reshape(6)[1:5].reshape(2, 2), src)):  # not at a pair's address
+            with self.refused(chime.InvalidError, "value and location"):
+                chime.WORLD.reduce(to, source, "maxloc")
+        with self.refused(chime.InvalidError, "reduce alone"):
+            chime.WORLD.reducescatter(dst, src, "maxloc")
 
     def test_reducescatter_and_scans(self):
         dst, src = self.arrays(2, np.int32, 2 * self.n)
@@ -199,6 +219,9 @@ class Collectives(OnAllPes):
             self.done(keywords)
             self.assert_same([self.me * (self.me + 1) // 2, 10 * self.me], below.np)
             chime.barrier()
+        if self.n > 1:
+            with self.refused(chime.InvalidError, "share equally"):
+                chime.WORLD.reducescatter(dst, src[1:])
 
     def test_go_wrong_with_a_sentence(self):
         dst, src = self.arrays(4)

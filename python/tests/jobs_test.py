@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -35,15 +36,47 @@ def is_bounded_by_init_and_finalize():
         wanted(chime.node_n_pes() == job.n_pes and chime.node_my_pe() == job.my_pe, "not alone on a node")
         wanted(chime.pe_status(job.my_pe) == 0, "not alive")
         wanted("already" in refused(chime.InvalidError, chime.init).text, "a PE becomes one again")
-        a = chime.zeros(3)
+        a, freed = chime.zeros(3), chime.zeros(3)
+        freed.free()
     refused(chime.NotInitializedError, chime.barrier)
     wanted("finalize" in refused(chime.InvalidError, lambda: a.np).text, "an array outlives its job")
+    wanted("free()" in refused(chime.InvalidError, lambda: freed.np).text, "an array is freed twice")
+
+
+def is_not_left_by_an_exception():
+    """For others would wait in finalize for this PE, or it for them: the launcher ends the job."""
+
+    def fails():
+        with chime.init():
+            raise KeyError
+
+    refused(KeyError, fails)
+    wanted(chime.is_initialized(), "an exception has left the job")
+    chime.finalize()
+
+
+def names_its_errors():
+    """Each status has its class, and PE 0 is a PE."""
+    kinds = [chime.InvalidError, chime.NotInitializedError, chime.OutOfMemoryError, chime.MismatchError, chime.TimeoutError, chime.AbortedError,
+             chime.PeerDeadError, chime.UnreachableError, chime.UnsupportedError, chime.SystemRefusedError, chime.LaunchError, chime.NetworkError]
+    for status, kind in [*enumerate(kinds, start=1), (99, chime.Error)]:
+        for pe in (-1, 0, 3):
+            error = chime.errors.error(status, pe, "words")
+            wanted(type(error) is kind, f"{status} is {type(error)}")
+            wanted((error.status, error.pe, error.text, str(error)) == (status, None if pe < 0 else pe, "words", "words"), f"{status}: {vars(error)}")
+
+
+def ends_with_a_status():
+    program = "import chime; chime.init(); chime.global_exit(7)"
+    done = subprocess.run([sys.executable, "-c", program], timeout=60)
+    wanted(done.returncode == 7, f"the process has ended with {done.returncode}")
 
 
 def takes_settings():
     refused(chime.InvalidError, lambda: chime.init(settings={"CHIME_ON_ERROR": "exit"}))
     refused(chime.InvalidError, lambda: chime.init(my_pe=0, n_pes=1))
     refused(chime.InvalidError, lambda: chime.init(uid=b"x" * 128))
+    wanted("not both" in refused(chime.InvalidError, lambda: chime.init(comm=object(), uid=b"x")).text, "two ways to number PEs")
     wanted("bytes" in refused(chime.InvalidError, lambda: chime.init(uid=b"short", my_pe=0, n_pes=1)).text, "a short id is taken")
     wanted("CHIME_TIMEOUT" in refused(chime.Error, lambda: chime.init(settings={"CHIME_TIMEOUT": "soon"})).text, "a wrong value is taken")
     with chime.init(settings={"CHIME_SYMMETRIC_SIZE": "1M"}):
@@ -165,8 +198,9 @@ def lets_other_threads_run():
         wanted(job.my_pe >= 0, "no PE")
 
 
-FACTS = [is_bounded_by_init_and_finalize, takes_settings, prints_nothing_that_it_raises, numbers_pes_by_a_unique_id,
-         takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c, is_left_by_ctrl_c_after_a_death, lets_other_threads_run]
+FACTS = [is_bounded_by_init_and_finalize, is_not_left_by_an_exception, names_its_errors, ends_with_a_status, takes_settings,
+         prints_nothing_that_it_raises, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c,
+         is_left_by_ctrl_c_after_a_death, lets_other_threads_run]
 
 if __name__ == "__main__":
     {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

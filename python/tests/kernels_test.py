@@ -1,5 +1,7 @@
 """Kernels from their text: what they do, what they take, and what becomes of their errors."""
 
+import weakref
+
 import numpy as np
 from pes import OnAllPes, main
 
@@ -89,7 +91,13 @@ class Kernels(OnAllPes):
                 add[1, 64](sums, np.full(64, 1.0 + self.me), stream=stream)  # the stream keeps it
             chime.put(inbox, sums, self.right, stream=stream)
             chime.barrier(stream=stream)
+            more = np.ones(64)
+            kept = weakref.ref(more)
+            add[1, 64](sums, more, stream=stream)
+            del more
+            self.assertIsNotNone(kept())
             stream.synchronize()
+            self.assertIsNone(kept())
             self.assert_same([5 * (1 + self.left)] * 64, inbox.np)
 
     def test_that_fail_raise(self):

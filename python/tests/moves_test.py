@@ -4,6 +4,7 @@ import ctypes
 import gc
 import mmap
 import os
+import threading
 import warnings
 import weakref
 from unittest import mock
@@ -113,6 +114,13 @@ class Arrays(OnAllPes):
         for use in (lambda: a.np, lambda: chime.put(part, np.zeros(2), self.me), lambda: chime.get(np.zeros(2), part, self.me), a.free):
             with self.refused(chime.InvalidError, "free() has freed it"):
                 use()
+
+    def test_that_an_exception_leaves_are_not_freed(self):
+        """For another PE, which has met none, would wait in free() for ever."""
+        with self.assertRaises(KeyError), chime.zeros(3) as a:
+            raise KeyError
+        a.np[:] = 1
+        a.free()
 
     def test_are_freed_with_a_warning_while_numpy_shows_them(self):
         a, b, c = (chime.zeros(3) for _ in range(3))
@@ -240,6 +248,46 @@ class Moves(OnAllPes):
             self.assert_same([9] * 8, a.np)
             chime.barrier()
 
+    def test_on_streams_keep_local_memory_until_they_are_done(self):
+        with chime.zeros(8) as a, chime.zeros(1, np.uint64) as word, chime.Stream() as stream:
+            used = []
+
+            def local():
+                memory = np.zeros(8)
+                used.append(weakref.ref(memory))
+                return memory
+
+            chime.put(a, local(), self.right, stream=stream)
+            chime.put_signal(a, local(), word, 1, self.right, stream=stream)
+            chime.get(local(), a, self.right, stream=stream)
+            gc.collect()
+            self.assertEqual([True] * 3, [memory() is not None for memory in used])
+            stream.synchronize()
+            gc.collect()
+            self.assertEqual([None] * 3, [memory() for memory in used])
+            chime.barrier()
+
+    def test_streams_do_their_work_before_they_close(self):
+        with chime.zeros(1) as a, chime.zeros(1, np.uint64) as word:
+            with chime.Stream() as stream:
+                chime.signal_wait(word, "==", 1, stream=stream)
+                chime.put(a, [7.0], self.me, stream=stream)
+                sets = threading.Timer(0.2, lambda: word.np.__setitem__(0, 1))
+                sets.start()
+            self.assertEqual(7, a.np[0])
+            sets.join()
+
+    def test_streams_that_are_closed_are_no_more(self):
+        with chime.Stream() as stream:
+            handle = stream.handle
+        with self.refused(chime.InvalidError):
+            chime._chime.stream_synchronize(handle)
+        self.assertNotIn(handle, chime.stream._queued)
+        with self.assertRaises(KeyError), chime.Stream() as kept:
+            raise KeyError  # whose work may wait for a PE that does not come
+        self.assertTrue(kept.handle)
+        kept.close()
+
     def test_on_a_dropped_stream_keep_their_sources(self):
         with chime.zeros(1 << 18) as a:
             stream = chime.Stream()
@@ -329,10 +377,21 @@ class Moves(OnAllPes):
                 chime.get(fixed, a, self.me)
             with self.refused(chime.InvalidError, "positive"):
                 chime.put(a, np.zeros(4)[::-1], self.me)
-            with self.refused(chime.InvalidError, "contiguous"):
-                chime.put_signal(plate[:, 0], np.zeros(4), chime.zeros(1, np.uint64), 1, self.me)
-            with self.refused(chime.InvalidError, "uint64"):
-                chime.put_signal(a, np.zeros(4), a[0], 1, self.me)
+            uneven = np.zeros(4, [("a", np.int8), ("b", np.float64)])["b"]
+            for strides in (np.broadcast_to(1.0, (4,)), uneven):
+                with self.refused(chime.InvalidError, "positive and whole elements"):
+                    chime.put(a, strides, self.me)
+        with chime.zeros((4, 4), "S3") as texts, self.refused(chime.InvalidError, "3 bytes"):
+            chime.put(texts[:, 0], np.zeros(4, "S3"), self.me)
+
+    def test_with_signals_are_refused_where_they_cannot_be(self):
+        with chime.zeros(4) as a, chime.zeros((4, 4)) as plate, chime.zeros(2, np.uint64) as words:
+            for dst, src in ((plate[:, 0], np.zeros(4)), (a, np.zeros((4, 4))[:, 0])):
+                with self.refused(chime.InvalidError, "contiguous"):
+                    chime.put_signal(dst, src, words[0], 1, self.me)
+            for sig in (a[0], words):
+                with self.refused(chime.InvalidError, "one element of type uint64"):
+                    chime.put_signal(a, np.zeros(4), sig, 1, self.me)
 
 
 if __name__ == "__main__":

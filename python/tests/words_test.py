@@ -32,6 +32,8 @@ class Signals(OnAllPes):
             for timeout in (-1, float("nan"), float("inf")):
                 with self.refused(chime.InvalidError, f"timeout is {timeout}"):
                     chime.signal_wait(word, "==", 7, timeout=timeout)
+            with chime.Stream() as stream, self.refused(chime.InvalidError, "has no timeout"):
+                chime.signal_wait(word, "==", 0, timeout=1, stream=stream)
 
     def test_hold_64_bits_without_a_sign(self):
         with chime.zeros(1, np.uint64) as word, chime.Stream() as stream:

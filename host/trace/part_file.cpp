@@ -53,7 +53,13 @@ PartFile::PartFile(const std::string& file, const Process& process, std::uint64_
   ::unlink(file.c_str());
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) refuse(fmt::format("cannot make {}", file));
-  map(chunks);
+  try {
+    map(chunks);
+  } catch (...) {  // a broken part would keep those of other PEs from being merged
+    ::close(fd_);
+    ::unlink(file.c_str());
+    throw;
+  }
   fill_header(process, chunks);
 }
 

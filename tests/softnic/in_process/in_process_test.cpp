@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -64,6 +65,62 @@ TEST(InProcess, LoopbackWriteAndAtomic) {
     const softnic_options options = options_for_this_test();
     Softnic().must_activate(&options);
     expect_loopback_works(load_verbs());
+  });
+}
+
+namespace {
+
+struct Seen {
+  std::string opcode;
+  std::uint32_t queue_pair, remote_queue_pair;
+  std::uint64_t bytes;
+  int ends = 0, failures = 0;
+};
+std::deque<Seen> seen;  // by the NIC's thread, which completes a request after it
+
+void* note_begin(const softnic_request* request) {
+  return &seen.emplace_back(
+      Seen{request->opcode, request->queue_pair, request->remote_queue_pair, request->bytes});
+}
+void note_end(void* begun, int has_failed) {
+  ++static_cast<Seen*>(begun)->ends;
+  static_cast<Seen*>(begun)->failures += has_failed;
+}
+
+}  // namespace
+
+TEST(InProcess, AnObserverHearsHowEachRequestBeginsAndEnds) {
+  in_child([] {
+    const softnic_options options = options_for_this_test();
+    const Softnic nic;
+    nic.must_activate(&options);
+    const Verbs verbs = load_verbs();
+    expect_loopback_works(verbs);  // nobody listens
+    static constexpr softnic_observer kObserver = {note_begin, note_end};
+    nic.observe(&kObserver);
+    {
+      Endpoint from(verbs), to(verbs);
+      const Address there = to.address();
+      from.connect(there);
+      to.connect(from.address());
+      EXPECT_EQ(from.fetch_add(there, 5, 100, 1), IBV_WC_SUCCESS);
+      Address wrong = there;
+      wrong.rkey ^= 0xff00;
+      EXPECT_EQ(from.write(wrong, 0, 100), IBV_WC_REM_ACCESS_ERR);
+      nic.observe(nullptr);
+      ASSERT_EQ(seen.size(), 2u);
+      for (const Seen& one : seen) {
+        EXPECT_EQ(one.queue_pair, from.address().qpn);
+        EXPECT_EQ(one.remote_queue_pair, there.qpn);
+        EXPECT_EQ(one.bytes, 8u);
+        EXPECT_EQ(one.ends, 1);
+      }
+    }
+    EXPECT_EQ(seen[0].failures, 0);
+    EXPECT_EQ(seen[1].failures, 1);
+    EXPECT_EQ(seen[1].opcode, "RDMA_WRITE");
+    expect_loopback_works(verbs);
+    EXPECT_EQ(seen.size(), 2u);
   });
 }
 

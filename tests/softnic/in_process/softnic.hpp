@@ -13,6 +13,7 @@ struct Softnic {
   decltype(&softnic_deactivate) deactivate =
       find<decltype(&softnic_deactivate)>("softnic_deactivate");
   decltype(&softnic_error) error = find<decltype(&softnic_error)>("softnic_error");
+  decltype(&softnic_observe) observe = find<decltype(&softnic_observe)>("softnic_observe");
 
   void must_activate(const softnic_options* options = nullptr) const {
     if (activate(options) != SOFTNIC_OK) throw std::runtime_error(error());

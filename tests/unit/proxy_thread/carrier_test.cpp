@@ -3,14 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <filesystem>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "fed_fifo.hpp"
+#include "host/trace/merge/parts.hpp"
+#include "host/trace/recorder.hpp"
 
 namespace chime::proxy::tests {
 namespace {
@@ -468,6 +473,39 @@ TEST_F(CarrierTest, EndsWhatFailsAndGoesOnWithOthers) {
   EXPECT_TRUE(first.some_are_lost());
   EXPECT_EQ(first.failure().status, CHIMEX_ERR_PEER_DEAD);
   EXPECT_EQ(first.failure().pe, 1);
+}
+
+TEST_F(CarrierTest, NotesEachRequestAndHowItEnds) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("carrier." + std::to_string(::getpid()) + ".part");
+  // Lives for ever, as its file's memory does.
+  auto& part = *new trace::PartFile(file, {.n_pes = 4, .first_pe = 0, .job = "job"}, 100);
+  trace::begin_recording(part);
+  take(first);
+  Carrier carrier(fabric, fifos, {.heap_bytes = kHeap, .batch = 8, .my_pe = 3}, counts);
+  first.post(abi::proxy_put(2, 96, address(), 60), abi::ProxySignal{});
+  first.post(abi::proxy_put(1, 96, address(), 50));
+  first.post(abi::proxy_get(1, 200, address(), 40));
+  first.post(abi::proxy_atomic(ProxyKind::kFetchAtomic, AmoOp::kAdd, 1, 400, 8, 1));
+  carrier.turn();
+  for (std::size_t i = 0; i < fabric.posted.size(); ++i)
+    if (fabric.posted[i].request.pe != 1 || fabric.posted[i].request.kind == Kind::kGet)
+      fabric.end(i, fabric.posted[i].request.kind == Kind::kGet ? CHIMEX_ERR_NETWORK : CHIMEX_OK);
+  carrier.turn();
+  trace::end_recording();
+  const trace::Part read(file);
+  std::vector<std::string> events;
+  for (const trace::Event& event : read.chunks().front().events) {
+    if (event.kind == trace::EventKind::kNone) break;
+    EXPECT_EQ(event.kind, trace::EventKind::kProxyRequest);
+    EXPECT_EQ(event.my_pe, 3);
+    events.push_back(read.name(event.name) + " " + std::to_string(event.bytes) + " to " +
+                     std::to_string(event.pe) + (event.end_ns == 0 ? " open" : "") +
+                     (event.has_failed ? " failed" : ""));
+  }
+  EXPECT_THAT(events, ElementsAre("put and signal 60 to 2", "put 50 to 1 open",
+                                  "get 40 to 1 failed", "fetching atomic 8 to 1 open"));
+  std::filesystem::remove(file);
 }
 
 // Beyond the heap, or a word at a misaligned offset.

@@ -11,13 +11,18 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <sstream>
 #include <thread>
 
 #include "chime/abi/operation.h"
+#include "chime/device/exec/exec.cuh"
+#include "chime/device/simt/trace/noting.hpp"
 #include "host/errors/error.hpp"
+#include "host/trace/executor.hpp"
 #include "host/trace/merge/arrows.hpp"
 #include "host/trace/merge/lanes.hpp"
 #include "host/trace/merge/merge.hpp"
@@ -130,6 +135,8 @@ TEST_F(TimelineTest, EventsWithoutRoomAreCounted) {
   const Parts parts = read_parts(folder_of_parts(path_));
   EXPECT_EQ(parts.spans().size(), kept);
   EXPECT_EQ(parts.all.front()->header().dropped, kEvents - kept);
+  EXPECT_NE(merge(path_).find("; " + std::to_string(kEvents - kept) + " more had no room"),
+            std::string::npos);
 }
 
 TEST_F(TimelineTest, NamesAreKeptOnceAndTheLastOnesAreMissed) {
@@ -176,6 +183,80 @@ TEST_F(TimelineTest, AChildOfForkRecordsNothing) {
   EXPECT_NE(begin_work(Operation::kPut), nullptr);
 }
 
+// ---- What the executor says
+// ----------------------------------------------------------------------
+
+TEST_F(TimelineTest, AnOperationHasItsPlaceAndItsWord) {
+  begin_recording(part(0, 4));
+  std::vector<std::byte> heap(256);
+  const simt::TracingPe me{3, heap.data(), heap.size()};
+  const auto begin = [&](const std::byte* address, const simt::ThreadPlace& where) {
+    return static_cast<Event*>(
+        kExecutorsRecorder.begin_work(me, {Operation::kPutSignal, 2, address, 40, 7, 1}, where));
+  };
+  const Event& event = *begin(heap.data() + 16, {.launch = 5, .block = 6, .thread = 9});
+  EXPECT_EQ(event.address, 16u);
+  EXPECT_EQ(event.bytes, 40u);
+  EXPECT_EQ(event.value, 7u);
+  EXPECT_EQ(event.pe, 2);
+  EXPECT_EQ(event.my_pe, 3);
+  EXPECT_EQ(event.launch, 5u);
+  EXPECT_EQ(event.block, 6u);
+  EXPECT_EQ(event.thread, 9u);
+  EXPECT_EQ(event.how, 1u);
+  EXPECT_EQ(begin(heap.data() + 255, {})->address, 255u);
+  EXPECT_EQ(begin(heap.data() + 256, {})->address, kNotInHeap);
+  EXPECT_EQ(begin(heap.data() - 1, {})->address, kNotInHeap);
+  EXPECT_EQ(begin(nullptr, {})->address, kNotInHeap);
+}
+
+TEST_F(TimelineTest, ALaunchHasItsBlocksAndThreads) {
+  PartFile& file = part(0, 4);
+  begin_recording(file);
+  const auto* const event = static_cast<Event*>(kExecutorsRecorder.begin_launch(
+      {.name = "kernel", .pe = 3, .launch = 5, .blocks = 6, .threads = 64}));
+  EXPECT_EQ(Part(file.file()).name(event->name), "kernel");
+  EXPECT_EQ(event->my_pe, 3);
+  EXPECT_EQ(event->launch, 5u);
+  EXPECT_EQ(event->bytes, 6u);
+  EXPECT_EQ(event->value, 64u);
+}
+
+std::vector<simt::ThreadPlace> places;  // one thread of the system's runs the kernel
+
+// Notes an operation by each thread of 2 blocks of 3 threads.
+void note_in_a_kernel() { simt::end_traced(simt::begin_noted({}, {})); }
+
+TEST_F(TimelineTest, AKernelsThreadsHaveTheirPlaces) {
+  static std::mutex mutex;
+  static const simt::Recorder recorder = {
+      [](const simt::TracingPe&, const abi::TracedWork&, const simt::ThreadPlace& where) {
+        const std::lock_guard lock(mutex);
+        places.push_back(where);
+        return static_cast<void*>(&places);
+      },
+      [](const char*) -> void* { return nullptr; },
+      [](const simt::LaunchOfKernel&) -> void* { return nullptr; }, [](void*) {},
+      [](void*, std::uint64_t) {}};
+  simt::set_recorder(&recorder);
+  ASSERT_EQ(exec::launch({.grid = exec::dim3(2), .block = exec::dim3(3)}, note_in_a_kernel),
+            CHIMEX_OK);
+  ASSERT_EQ(exec::stream_synchronize(nullptr), CHIMEX_OK);
+  note_in_a_kernel();  // by the host
+  simt::set_recorder(nullptr);
+  ASSERT_EQ(places.size(), 7u);
+  EXPECT_EQ(places.back().launch, 0u);
+  places.pop_back();
+  std::set<std::pair<std::uint64_t, unsigned>> found;
+  for (const simt::ThreadPlace& place : places) {
+    EXPECT_EQ(place.launch, places.front().launch);
+    EXPECT_NE(place.launch, 0u);
+    found.emplace(place.block, place.thread);
+  }
+  EXPECT_EQ(found, (std::set<std::pair<std::uint64_t, unsigned>>{
+                       {0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+}
+
 // ---- Files --------------------------------------------------------------------------------------
 
 TEST_F(TimelineTest, ADiskWithoutRoomDropsEventsAndEndsNoProcess) {
@@ -212,6 +293,92 @@ TEST_F(TimelineTest, AMergeThatFailsLeavesThePartsAndNoFile) {
   EXPECT_FALSE(fs::exists(path_));
   EXPECT_NE(merge(path_).find("500 events"), std::string::npos);
   EXPECT_TRUE(fs::exists(path_));
+  EXPECT_FALSE(fs::exists(folder_of_parts(path_)));
+}
+
+TEST_F(TimelineTest, AFullDiskIsSeenAlsoByAShortFile) {
+  begin_recording(part(0));
+  end_event(begin_work(Operation::kPut));
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{16, 16};  // less than what is kept until the file is closed
+    setrlimit(RLIMIT_FSIZE, &limit);
+    _exit(message_of([&] { merge(path_); }).find("cannot write") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(has_parts(path_));
+}
+
+// What the process holds of `file`: descriptors, and pieces of memory.
+std::pair<std::size_t, std::size_t> holds_of(const std::string& file) {
+  std::size_t open = 0, mapped = 0;
+  for (const fs::directory_entry& one : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    open += fs::read_symlink(one.path(), ignored) == file;
+  }
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) mapped += line.ends_with(file);
+  return {open, mapped};
+}
+
+TEST_F(TimelineTest, APartThatIsReadIsGivenBack) {
+  const std::string file = part(0).file();
+  const auto writers = holds_of(file);
+  {
+    const Part read(file);
+    EXPECT_EQ(holds_of(file), std::pair(writers.first, writers.second + 1));
+  }
+  EXPECT_EQ(holds_of(file), writers);
+}
+
+// A broken part would keep those of the other PEs from being merged.
+TEST_F(TimelineTest, APartThatCannotBeMadeLeavesNothing) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const std::string file = part_of(path_, 0);
+    const rlimit limit{4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string words = message_of([&] { part(0); });
+    const bool is_clean =
+        !fs::exists(file) && holds_of(file) == std::pair<std::size_t, std::size_t>();
+    _exit(words.find("lower CHIME_TRACE_EVENTS") == std::string::npos ? 1 : is_clean ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// A process of the earlier job may still write to it.
+TEST_F(TimelineTest, APartOfAnEarlierJobIsReplaced) {
+  PartFile& earlier = part(0, 1, 1000, "earlier");
+  PartFile& latest = part(0, 1, 1000, "latest");
+  begin_recording(earlier);
+  end_event(begin_work(Operation::kPut));
+  end_recording();
+  EXPECT_EQ(latest.header().chunks, 0u);
+  EXPECT_EQ(Part(part_of(path_, 0)).header().job, hash_of("latest"));
+}
+
+TEST_F(TimelineTest, WhatAnEarlierJobHasLeftIsRemoved) {
+  std::ofstream(path_) << "earlier";
+  remove_earlier(path_);
+  EXPECT_FALSE(fs::exists(path_));
+  remove_earlier(path_);  // there is none
+  std::ofstream(part_of(path_, 3)) << "earlier";
+  std::ofstream(folder_of_parts(path_) + "/notes") << "somebody else's";
+  remove_parts_of_earlier(path_);
+  EXPECT_FALSE(fs::exists(part_of(path_, 3)));
+  EXPECT_TRUE(fs::exists(folder_of_parts(path_) + "/notes"));
+  std::ofstream(part_of(path_, 4)) << "sent";
+  remove_part(part_of(path_, 4), path_);
+  EXPECT_FALSE(fs::exists(part_of(path_, 4)));
+  EXPECT_TRUE(has_parts(path_));
+  fs::remove(folder_of_parts(path_) + "/notes");
+  remove_empty_folder(path_);
   EXPECT_FALSE(fs::exists(folder_of_parts(path_)));
 }
 
@@ -274,13 +441,15 @@ TEST_F(TimelineTest, AnotherClockIsSetToPe0s) {
   const Event* const a = begin_work(Operation::kPut);
   PartFile& other = part(1, 2);
   begin_recording(other);
-  const Event* const b = begin_work(Operation::kGet);
+  Event* const b = begin_work(Operation::kGet);
+  end_event(b);
   end_recording();
   other.set_offset(-5'000'000'000, 20'000);
   const Parts parts = read_parts(folder_of_parts(path_));
   const std::vector<Span> spans = parts.spans();
   ASSERT_EQ(spans.size(), 2u);
   EXPECT_EQ(spans[0].begin_ns, b->begin_ns - 5'000'000'000u);  // now it comes first
+  EXPECT_EQ(spans[0].end_ns, b->end_ns - 5'000'000'000u);
   EXPECT_EQ(spans[1].begin_ns, a->begin_ns);
 }
 
@@ -319,6 +488,115 @@ TEST_F(TimelineTest, AClockThatDriftsIsSetByBothComparisons) {
             std::string::npos);
 }
 
+// ---- The file ----------------------------------------------------------------------------------
+
+TEST_F(TimelineTest, TimesAndArrowsAreThereToTheNanosecond) {
+  PartFile& file = part(0);
+  begin_recording(file);
+  const std::uint64_t start = file.header().opened_ns;
+  const auto add = [&](Operation operation, std::uint64_t begin, std::uint64_t end) {
+    Event& event = *begin_work(operation, [&](Event& one) {
+      one.begin_ns = start + begin;
+      one.address = 64;
+      one.pe = operation == Operation::kPutSignal ? 0 : -1;
+      one.bytes = 8;
+      one.has_seen = one.seen = operation == Operation::kSignalWaitUntil;
+      one.value = 1;
+    });
+    event.end_ns = start + end;
+  };
+  add(Operation::kPutSignal, 1'002'003, 1'006'008);
+  add(Operation::kSignalWaitUntil, 2'000, 2'003'000);
+  merge(path_);
+  const std::string text = text_of(path_);
+  for (const char* const part :
+       {"\"ts\":1002.003,\"dur\":4.005,", "\"ts\":2.000,\"dur\":2001.000,",
+        "\"ph\":\"s\",\"name\":\"signal\",\"cat\":\"signal\",\"id\":1,\"pid\":0,\"tid\":2,\"ts\":"
+        "1002.003}",
+        "\"ph\":\"f\",\"name\":\"signal\",\"cat\":\"signal\",\"id\":1,\"pid\":0,\"tid\":1,\"ts\":"
+        "2002.999,\"bp\":\"e\"}"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST_F(TimelineTest, NamesAreWrittenAsJsonReadsThem) {
+  begin_recording(part(0));
+  static const char name[] = "a \"b\" \\ \n";
+  end_event(begin_event(EventKind::kCall, [](Event& event) { event.name = number_of(name); }));
+  merge(path_);
+  EXPECT_NE(text_of(path_).find("\"name\":\"a \\\"b\\\" \\\\ \\u000a\""), std::string::npos);
+}
+
+TEST_F(TimelineTest, RequestsSayWhatTheyAreAndThatTheyHaveFailed) {
+  begin_recording(part(0));
+  const auto request = [](Event& event) {
+    event.bytes = 40;
+    event.value = 17;
+  };
+  begin_event(EventKind::kNicRequest, request)->has_failed = 1;
+  begin_event(EventKind::kProxyRequest, request);
+  end_recording();
+  merge(path_);
+  const std::string text = text_of(path_);
+  EXPECT_NE(text.find("\"args\":{\"bytes\":40,\"queue_pair\":17,\"failed\":true,\"open\":true}"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\"args\":{\"bytes\":40,\"open\":true}"), std::string::npos) << text;
+}
+
+// PEs 0 and 1 are threads of this process, PEs 2 and 3 of another one. PE 4 has left nothing.
+TEST_F(TimelineTest, EachPeIsNamedAfterItsProcessAndTheMissingOnesAreToldApart) {
+  const auto record = [&](int first_pe) {
+    PartFile& file = part(first_pe, 5);
+    file.add_pe();
+    begin_recording(file);
+    for (const int pe : {first_pe, first_pe + 1})
+      end_event(begin_work(Operation::kPut, [=](Event& event) { event.my_pe = pe; }));
+    end_recording();
+    file.close(false);
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    record(2);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  record(0);
+  EXPECT_EQ(merge(path_), path_ + ": 4 events; nothing was found of PE 4");
+  const std::string text = text_of(path_);
+  for (const int pe : {0, 1, 2, 3}) {
+    const std::string process = ", process " + std::to_string(pe < 2 ? getpid() : child) + ")\"";
+    const std::size_t at = text.find("\"name\":\"PE " + std::to_string(pe) + " (");
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_EQ(text.find(process, at), text.find(", process ", at)) << pe;
+  }
+}
+
+// Threads write apart, so events come in any order.
+TEST_F(TimelineTest, EventsAreByTimeAndWhatHoldsOthersComesFirst) {
+  PartFile& file = part(0);
+  begin_recording(file);
+  const std::uint64_t start = file.header().opened_ns;
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    begin_work(Operation::kPut, [&](Event& event) { event.begin_ns = start + begin; })->end_ns =
+        end != 0 ? start + end : 0;
+  };
+  for (const auto& [begin, end] : {std::pair{20u, 30u}, {10u, 15u}, {10u, 40u}, {12u, 0u}})
+    add(begin, end);
+  end_recording();
+  file.close(false);
+  const Parts parts = read_parts(folder_of_parts(path_));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  for (const Span& span : parts.spans()) {
+    found.emplace_back(span.begin_ns - start, span.end_ns - start);
+    EXPECT_EQ(span.is_open, span.begin_ns == start + 12);
+  }
+  // What has not ended lasts as long as the recording.
+  const std::uint64_t closed = file.header().closed_ns - start;
+  EXPECT_EQ(found, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                       {10, 40}, {10, 15}, {12, closed}, {20, 30}}));
+}
+
 // ---- Tracks -------------------------------------------------------------------------------------
 
 // Spans without a file, for functions of them.
@@ -329,6 +607,7 @@ class Spans {
     spans_.push_back({begin, end, &events_.back(), nullptr, 1, false});
     return spans_.back();
   }
+  std::size_t size() const { return spans_.size(); }
   std::vector<Span> by_time() const {
     std::vector<Span> sorted(spans_.begin(), spans_.end());
     std::stable_sort(sorted.begin(), sorted.end(), [](const Span& a, const Span& b) {
@@ -386,6 +665,24 @@ TEST(Tracks, EventsThatFollowShareOneTrack) {
   EXPECT_EQ(make_tracks(all.by_time()).all.size(), 1u);
 }
 
+TEST(Tracks, WhatTwoThreadsDoLiesOnTwo) {
+  for (const bool is_one : {true, false}) {
+    Spans all;
+    Event outer = work(Operation::kPut, 0), inner = outer;
+    outer.launch = inner.launch = 1;
+    inner.thread = is_one ? 0 : 7;
+    all.add(0, 100, outer);
+    all.add(10, 20, inner);
+    EXPECT_EQ(make_tracks(all.by_time()).all.size(), is_one ? 1u : 2u);
+  }
+  Spans requests;
+  Event request = work(Operation::kPut, 0);
+  request.kind = EventKind::kNicRequest;  // which no thread keeps
+  requests.add(0, 100, request);
+  requests.add(10, 20, request);
+  EXPECT_EQ(make_tracks(requests.by_time()).all.size(), 2u);
+}
+
 // ---- Arrows -------------------------------------------------------------------------------------
 
 Event update(Operation operation, int from, int to, std::uint64_t word, std::uint64_t value,
@@ -435,6 +732,38 @@ TEST(Arrows, OfAdditionsItIsTheOneThatReachesTheValue) {
     all.add(i * 10, i * 10 + 1, update(Operation::kSignalOp, static_cast<int>(i), 0, 64, 2, kAdd));
   all.add(1, 100, wait_for(0, 64, 5, 6));
   EXPECT_EQ(cause_in(all), 30u);
+}
+
+TEST(Arrows, OfSeveralOfOneValueItIsTheLast) {
+  Spans all;
+  for (const std::uint64_t value : {1, 2, 1, 2})
+    all.add(10 * value + all.size() * 100, 500,
+            update(Operation::kPutSignal, 0, 1, 64, value, kSet));
+  all.add(5, 1000, wait_for(1, 64, 1, 1));
+  EXPECT_EQ(cause_in(all), 210u);
+}
+
+TEST(Arrows, EachOperationSetsOrAddsAsItDoes) {
+  for (const Operation operation :
+       {Operation::kP, Operation::kAtomicSet, Operation::kAtomicSwap, Operation::kAtomicAdd,
+        Operation::kAtomicInc, Operation::kAtomicFetchAdd, Operation::kAtomicFetchInc}) {
+    const bool sets = operation == Operation::kP || operation == Operation::kAtomicSet ||
+                      operation == Operation::kAtomicSwap;
+    Spans all;
+    for (std::uint64_t i = 1; i <= 4; ++i)
+      all.add(10 * i, 90, update(operation, 0, 1, 64, sets ? i : 1));
+    all.add(5, 100, wait_for(1, 64, 2, 2));
+    EXPECT_EQ(cause_in(all), 20u) << static_cast<int>(operation);
+  }
+}
+
+TEST(Arrows, APOfMoreThanAWordIsNoUpdate) {
+  Spans all;
+  Event wide = update(Operation::kP, 0, 1, 64, 7);
+  wide.bytes = 16;
+  all.add(10, 20, wide);
+  all.add(5, 100, wait_for(1, 64, 7, 7));
+  EXPECT_EQ(cause_in(all), std::nullopt);
 }
 
 TEST(Arrows, AnUpdateThatBeganAfterTheWaitEndedIsNotItsCause) {

@@ -164,6 +164,9 @@ class Arrays(OnAllPes):
                 self.assertEqual(pe if pe >= 0 else None, refusal.error.pe)
             del there
             chime.barrier()
+        with chime.zeros((2, 6), np.int32) as a:
+            a.np[:] = np.arange(12).reshape(2, 6)
+            self.assert_same([[1, 3, 5], [7, 9, 11]], a[:, 1::2].at(self.me))
 
 
 class Moves(OnAllPes):

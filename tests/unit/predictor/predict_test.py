@@ -2,6 +2,7 @@
 machine is looked at."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,56 @@ def picture():
                 assert file.read(8) == b"\x89PNG\r\n\x1a\n"
 
 
+# A chime-run that measures nothing. Times are such as the model has them: 20 us, and a byte takes 1/5000 us, in the window twice that.
+MEASURES = f"""#!{sys.executable}
+import os, sys
+variables = os.environ
+assert variables["CHIME_DEVICE"] == "cpu", "kernels are the CPU device's"
+path = "p2p" if variables["CHIME_P2P"] == "auto" else "proxy" if variables["CHIME_NIC"] == "none" else "nic"
+assert path != "nic" or (variables["CHIME_NIC"], variables["CHIME_FABRIC"]) == ("soft", "off"), "the user's NIC, and no proxy"
+if path in variables["FAIL"]:
+    sys.exit(3)
+print("path", "none" if path == variables["MISSING"] else path)
+window = 65536 if path == "proxy" else 32768
+for n in map(int, sys.argv[sys.argv.index("--measure") + 1].split(",")):
+    us = 20 + (n + min(n, window)) / 5000
+    us *= float(variables["ODD"]) if n == 8192 else 1
+    print(n, us, us / 2, 2 * us, us, n / 50000)
+"""
+
+
+def from_samples():
+    with tempfile.TemporaryDirectory() as folder:
+        info, launcher = os.path.join(folder, "chime-info"), os.path.join(folder, "chime-run")
+        shutil.copy(INFO, info)
+
+        def check(code, fail="", missing="", odd=1):
+            variables = {**os.environ, "CHIME_NIC": "soft", "FAIL": fail, "MISSING": missing, "ODD": str(odd)}
+            variables.pop("CHIME_DEVICE", None)
+            done = subprocess.run([info, "--predict", "--check", "--json", "--size-range", "256:64K"], capture_output=True, text=True,
+                                  timeout=100, env=variables)
+            assert done.returncode == code, f"code {done.returncode}, not {code}: {done.stdout}{done.stderr}"
+            return json.loads(done.stdout) if done.stdout else done.stderr
+
+        assert "there is no chime-run beside" in check(1)
+        with open(launcher, "w", encoding="utf-8") as file:
+            file.write(MEASURES)
+        os.chmod(launcher, 0o700)
+        shown = check(0)
+        assert [path["name"] for path in shown["paths"]] == ["mapped", "direct", "proxy", "staged"], shown
+        direct = {row["bytes"]: row for row in shown["check"] if row["path"] == "direct"}
+        for size in (256, 8192, 32768, 65536):
+            wanted = 20 + (size + min(size, 32768)) / 5000
+            assert abs(direct[size]["predicted_us"] - wanted) < 1e-6 and direct[size]["calibrated"] == (size == 256), direct[size]
+        shown = check(1, odd=2)
+        assert abs(shown["worst_error"] - 0.5) < 0.05, shown["worst_error"]
+        shown = check(0, fail="nic", missing="proxy")
+        assert [path["name"] for path in shown["paths"]] == ["mapped"], shown
+        assert "no figures for path nic: the job that measures path nic ended with code 3" in shown["notes"], shown
+        assert "no figures for path proxy: two PEs of this machine have no path proxy: puts take none" in shown["notes"], shown
+        assert "the job that measures path proxy ended with code 3" in check(1, fail="p2p nic proxy")
+
+
 def measured():
     shown = json.loads(run("--repeats", "1", "--json", CHIME_FABRIC="auto"))
     names = [path["name"] for path in shown["paths"]]
@@ -71,5 +122,6 @@ if PART == "stated":
     stated()
     mistakes()
     picture()
+    from_samples()
 else:
     measured()

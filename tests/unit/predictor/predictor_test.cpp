@@ -209,6 +209,32 @@ TEST(Devices, GiveTheNarrowestLinkOfTheRoute) {
   EXPECT_EQ(paths[3].stages.size(), 3u);
 }
 
+TEST(Devices, AProxyAndStagingAddTheirStatedParts) {
+  const auto paths = paths_of({.gpu = "H100", .nic = "cx7", .links = {"pcie3x8"}});
+  EXPECT_NEAR(time_us(paths[1], 8), 9.67, 0.01);
+  EXPECT_NEAR(time_us(paths[2], 8), 9.67 + 38.6 - 16.9, 0.01);
+  EXPECT_NEAR(time_us(paths[3], 8), 6 + 2.51 + 6, 0.02);
+  for (const std::size_t bytes : {std::size_t{8}, kMebi}) {
+    EXPECT_DOUBLE_EQ(processor_share(paths[1], bytes), 0);
+    for (const int with_a_host_thread : {2, 3})
+      EXPECT_DOUBLE_EQ(processor_share(paths[with_a_host_thread], bytes), 1);
+  }
+  for (const Stage& stage : paths[3].stages)
+    EXPECT_DOUBLE_EQ(stage.levels[0].bytes_per_us, 7877) << stage.name;
+}
+
+// GT/s x lanes x coding / 8: 128 of 130 bits are payload, of generation 6 242 of 256 bytes.
+TEST(Devices, PcieHasTheRateOfItsGeneration) {
+  for (const int generation : {3, 4, 5, 6})
+    for (const int lanes : {8, 16}) {
+      const std::string name = "pcie" + std::to_string(generation) + "x" + std::to_string(lanes);
+      const auto paths = paths_of({.gpu = "H100", .nic = "cx8", .links = {name}});
+      const double coding = generation < 6 ? 128.0 / 130 : 242.0 / 256;
+      const double rate = (8 << (generation - 3)) * lanes * coding / 8 * 1000;
+      EXPECT_NEAR(paths[3].stages[0].levels[0].bytes_per_us, rate, 0.001 * rate) << name;
+    }
+}
+
 TEST(Devices, EachHasASourceAndLinksThatAreKnown) {
   for (const Gpu& gpu : gpus()) {
     EXPECT_NO_THROW(paths_of({.gpu = std::string(gpu.name), .nic = "cx7", .links = {}}))
@@ -227,14 +253,22 @@ TEST(Sizes, AreReadWithTheirUnits) {
   EXPECT_EQ(size_of("8"), 8u);
   EXPECT_EQ(size_of("64K"), 64 * kKibi);
   EXPECT_EQ(size_of("4M"), 4 * kMebi);
+  EXPECT_EQ(size_of("2G"), 2048 * kMebi);
+  EXPECT_EQ(size_of("1024G"), kMebi * kMebi);
+  EXPECT_EQ(size_of("64k"), 64 * kKibi);
+  EXPECT_EQ(size_of("7B"), 7u);
   EXPECT_EQ(sizes_in("8:40"), (std::vector<std::size_t>{8, 16, 32, 40}));
   EXPECT_EQ(sizes_in("8:8"), std::vector<std::size_t>{8});
-  for (const char* const wrong : {"", "0", "-1", "8X", "K", "99999999999999999999", "2000G"})
+  for (const char* const wrong :
+       {"", "0", "-1", "8X", "K", "99999999999999999999", "1025G", "2000G"})
     EXPECT_THROW(size_of(wrong), std::invalid_argument) << wrong;
   for (const char* const wrong : {"8", "64:8", "8:", ":8", "8:16:32"})
     EXPECT_THROW(sizes_in(wrong), std::invalid_argument) << wrong;
   EXPECT_EQ(in_words(1000), "1000 B");
   EXPECT_EQ(in_words(64 * kKibi), "64 KiB");
+  EXPECT_EQ(in_words(1025 * kKibi), "1025 KiB");
+  EXPECT_EQ(in_words(3 * kMebi), "3 MiB");
+  EXPECT_EQ(in_words(2048 * kMebi), "2 GiB");
 }
 
 Prediction two_lines() {
@@ -254,6 +288,23 @@ TEST(Report, SaysWhereTheLinesCross) {
   EXPECT_EQ(sentences(small)[0], "a beats b at all sizes: 6.34 times at 8 B, 1.46 times at 100 B");
 }
 
+// b is faster from 201 B on, and beyond 1000 B so much slower that it is slower again from 1045 B
+// on.
+TEST(Report, SaysThatLinesCrossAgain) {
+  Prediction prediction = two_lines();
+  prediction.paths[1].stages = {{.name = "link", .levels = {{1000, 20}, {0, 1}}}};
+  prediction.sizes = {8, 100'000};
+  EXPECT_EQ(sentences(prediction),
+            (std::vector<std::string>{"from 201 B on b beats a, until they cross again",
+                                      "from 1045 B on a beats b, by 9.91 times at 100000 B"}));
+}
+
+TEST(Report, ComparesByTheMeasuredTime) {
+  const std::string text = comparison_table(two_lines());
+  EXPECT_NE(text.find("-10.0 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("+50.0 % *\n"), std::string::npos) << text;
+}
+
 TEST(Report, HasTheSameFiguresAsJson) {
   const auto json = to_json(two_lines());
   EXPECT_DOUBLE_EQ(json["rows"][1]["b"]["us"].get<double>(), 61.02);
@@ -269,6 +320,10 @@ TEST(Report, DrawsAllPathsInAllPanels) {
   std::size_t ends = 0;
   for (std::size_t at = 0; (at = script.find("\ne\n", at)) != std::string::npos; ++at) ++ends;
   EXPECT_EQ(ends, 2u * 3);
+  const std::size_t times = script.find("8 1.8\n1000 101\ne\n");
+  EXPECT_LT(times, script.find("8 4.44"));  // MB/s
+  EXPECT_LT(script.find("8 4.44"), script.find("8 0\n1000 0\ne\n"));
+  EXPECT_LT(script.find("8 0\n1000 0\ne\n"), std::string::npos);  // a host thread's part
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ class Fault:
 
 
 def faults_in(path):
-    """The sections of a file: `== name`, then `source:`, `expect LEVEL WHAT: PART OF THE TEXT` or `expect nothing`, and lines of the tree."""
+    """The sections of a file: `== name`, then `source:`, `expect LEVEL WHAT: PART OF THE TEXT`, `expect mend WHAT: PART OF WHAT MENDS IT` or
+    `expect nothing`, and lines of the tree."""
     found = []
     for line in path.read_text().splitlines():
         if line.startswith("== "):

@@ -177,7 +177,13 @@ TEST(CheckSameLimits, NamesThePesWithTheLeast) {
 
 TEST(CheckSameLimits, LetsMachinesHaveSomeMoreMemory) {
   Job job = job_on(2);
-  job.pes[2].limits["/dev/shm"] = job.pes[3].limits["/dev/shm"] = 9ull << 30;
+  for (const std::uint64_t more : {9ull << 30, (16ull << 30) - 1}) {
+    job.pes[2].limits["/dev/shm"] = job.pes[3].limits["/dev/shm"] = more;
+    expect_ok(check_same_limits(job));
+  }
+  job.pes[2].limits["/dev/shm"] = job.pes[3].limits["/dev/shm"] = 16ull << 30;  // twice as much
+  expect_fault(check_same_limits(job), Level::kWarning, "/dev/shm", "", "8388608 KiB on a");
+  for (PeFacts& pe : job.pes) pe.limits["/dev/shm"] = 0;
   expect_ok(check_same_limits(job));
 }
 
@@ -663,11 +669,16 @@ TEST(ReportsOfHosts, GiveEqualLinesOnce) {
 
 TEST(Facts, SurviveTheirJson) {
   Job job = job_on(1);
-  host(job, 0).ports = {infiniband("fe80:0000:0000:0000", 3)};
-  host(job, 0).addresses = {{"eth0", "10.0.0.1", 4711, false}};
+  job.pes[0].nic = "mlx5_0";
+  host(job, 0).ports = {{"mlx5_0 port 1", true, "fe80::1", "10.1.0.1", "10.1.0.0/24", 3, "ens1"}};
+  host(job, 0).addresses = {{"eth0", "10.0.0.1", 4711, false, true, "10.0.0.0/24"}};
+  host(job, 0).why_not_listening = "no interface";
   host(job, 0).report = {{"Limits", {{Level::kWarning, "a", "b", "c", "d"}}}};
   for (const PeFacts& pe : job.pes) EXPECT_EQ(json_of(pe_facts_of(json_of(pe))), json_of(pe));
   PairFacts found{{path(0, 1, Outcome::kOther)}, {{2, 0, 1.5, 0.25}}};
+  found.paths[0].listens = false;
+  found.paths[0].through = "ens1";
+  found.paths[0].source = "10.1.0.1";
   EXPECT_EQ(json_of(pair_facts_of(json_of(found))), json_of(found));
 }
 

@@ -23,6 +23,9 @@ def report_of(doctor, soname, lines):
         assert run.returncode in (0, 1), run.stderr
         report = json.loads(run.stdout)
         assert run.returncode == (report["wrong"] > 0), f"exit code {run.returncode} with {report['wrong']} wrong"
+        for count, level in (("wrong", "wrong"), ("warnings", "warning"), ("ok", "ok")):
+            found = sum(finding["level"] == level for finding in report["findings"])
+            assert report[count] == found, f"{report[count]} {count} are counted, and {found} are there"
         return report["findings"]
 
 

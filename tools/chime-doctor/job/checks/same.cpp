@@ -88,7 +88,9 @@ std::string text_of(std::uint64_t value, const Limit& limit) {
 }
 
 // Half as much is a setting; less difference is a machine with other memory.
-bool are_alike(std::uint64_t least, std::uint64_t most) { return least >= most / 2; }
+bool are_alike(std::uint64_t least, std::uint64_t most) {
+  return least == most || least > most / 2;
+}
 
 std::optional<Finding> limit_finding(const Limit& limit, const Job& job) {
   Holders holders;

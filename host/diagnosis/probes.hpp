@@ -65,7 +65,6 @@ struct Probes {
   std::optional<FabricAnswers> fabric;
   std::optional<Room> shared_memory;  // /dev/shm
   unsigned processors = 1;
-  bool has_all_config = true;  // may read PCI devices' whole configuration: root
   std::optional<std::vector<Interface>> interfaces;
   bool has_srun = false;                           // in PATH
   std::optional<FoundLibrary> library;             // that LD_LIBRARY_PATH leads programs to

@@ -45,14 +45,14 @@ void note_redirecting(const PciDevice& a, const PciDevice& b, const Root& root,
   }
 }
 
-Finding acs_finding(const Devices& gpus, const Devices& nics, const Machine& machine) {
+Finding acs_finding(const Devices& gpus, const Devices& nics, const Root& root) {
   std::set<std::string> redirecting;
   bool is_hidden = false;
   for (const PciDevice& gpu : gpus)
     for (const PciDevice& nic : nics) {
       if (distance_between(gpu, nic) != Distance::kSwitch) continue;
-      note_redirecting(gpu, nic, machine.root, redirecting, is_hidden);
-      note_redirecting(nic, gpu, machine.root, redirecting, is_hidden);
+      note_redirecting(gpu, nic, root, redirecting, is_hidden);
+      note_redirecting(nic, gpu, root, redirecting, is_hidden);
     }
   if (!redirecting.empty())
     return {Level::kWrong, "PCIe ACS", "",
@@ -66,9 +66,10 @@ Finding acs_finding(const Devices& gpus, const Devices& nics, const Machine& mac
                        fmt::format("setpci -s {} ECAP_ACS+6.w=0000", bridge);
               return all;
             }())};
-  if (is_hidden && !machine.probes.has_all_config)
-    return {Level::kWarning, "PCIe ACS", "", "only root can see whether bridges redirect requests",
-            "sudo chime-doctor"};
+  if (is_hidden)
+    return {Level::kWarning, "PCIe ACS", "",
+            "only the host's root can see whether bridges redirect requests",
+            "sudo chime-doctor, outside any container"};
   return ok("PCIe ACS", "", "no bridge between a GPU and its NIC redirects requests");
 }
 
@@ -145,7 +146,7 @@ Findings check_pcie(const Machine& machine) {
   if (gpus.empty() || nics.empty()) return findings;
   for (const PciDevice& gpu : gpus) findings.push_back(distance_finding(gpu, nics));
   findings.push_back(iommu_finding(gpus, nics, machine.root));
-  findings.push_back(acs_finding(gpus, nics, machine));
+  findings.push_back(acs_finding(gpus, nics, machine.root));
   return findings;
 }
 

@@ -22,7 +22,7 @@ std::uint32_t little_endian(const std::string& bytes, std::size_t at, std::size_
 }  // namespace
 
 std::optional<bool> redirects_peers(const std::string& config) {
-  if (config.size() <= kFirst) return std::nullopt;
+  if (config.size() < kFirst) return std::nullopt;
   std::size_t at = kFirst;
   for (int hops = 0; at >= kFirst && at < config.size() && hops < 64; ++hops) {
     const std::uint32_t header = little_endian(config, at, 4);

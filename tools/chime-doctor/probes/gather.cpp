@@ -92,7 +92,6 @@ Probes answers_of(std::list<Child> questions, std::chrono::milliseconds patience
   Probes probes = probes_of(recorded);
   probes.shared_memory = room_in("/dev/shm");
   probes.processors = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  probes.has_all_config = ::geteuid() == 0;
   probes.interfaces = interfaces_now();
   probes.environment = environment_now();
   return probes;

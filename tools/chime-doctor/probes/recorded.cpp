@@ -107,7 +107,6 @@ Probes probes_of(const json& recorded) {
     probes.shared_memory = Room{recorded["shared_memory"].value("bytes", std::uint64_t{0}),
                                 recorded["shared_memory"].value("free", std::uint64_t{0})};
   probes.processors = recorded.value("processors", 1u);
-  probes.has_all_config = recorded.value("has_all_config", true);
   if (recorded.contains("interfaces")) probes.interfaces = interfaces_of(recorded["interfaces"]);
   probes.has_srun = recorded.value("has_srun", false);
   if (recorded.contains("library"))

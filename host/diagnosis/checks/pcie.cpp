@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <set>
+#include <utility>
 
 #include "host/diagnosis/checks/checks.hpp"
 #include "host/diagnosis/facts/acs.hpp"
@@ -82,6 +83,7 @@ const char* short_name(Distance distance) {
       return "PHB";
     case Distance::kNumaNode:
       return "NODE";
+    case Distance::kSocket:
     case Distance::kSystem:
       break;
   }
@@ -93,6 +95,24 @@ std::string all_distances(const PciDevice& gpu, const Devices& nics) {
   for (const PciDevice& nic : nics)
     each.push_back(nic.address + " " + short_name(distance_between(gpu, nic)));
   return fmt::format("{}", fmt::join(each, ", "));
+}
+
+// Seen, and the mend, of two devices at two root complexes.
+std::pair<std::string, std::string> far_apart(const PciDevice& a, const PciDevice& b) {
+  const std::string fabric = ": data crosses the processor's own fabric";
+  const std::string one_switch = "put both behind one PCIe switch";
+  const std::string one_socket = "move the NIC or the GPU to a slot of the same socket";
+  const Distance distance = distance_between(a, b);
+  if (distance == Distance::kNumaNode) return {"at another root complex" + fabric, one_switch};
+  if (distance == Distance::kSocket)
+    return {"at another NUMA node of the same socket" + fabric, one_switch};
+  if (a.socket < 0 || b.socket < 0)
+    return {
+        "at another NUMA node, perhaps at another socket: data may cross the link between "
+        "processors, the slowest way",
+        one_socket};
+  return {"at another socket: data crosses the link between processors, the slowest way",
+          one_socket};
 }
 
 // NVIDIA's "GPUDirect RDMA", section "Supported systems", ranks these ways: a switch is best, one
@@ -111,15 +131,8 @@ Finding distance_finding(const PciDevice& gpu, const Devices& nics) {
                   ", at the same root complex: data passes the processor, seen to cost a "
                   "quarter of the bandwidth" +
                   ways);
-  const bool is_near = distance == Distance::kNumaNode;
-  return {Level::kWarning, "nearest NIC", gpu.address,
-          nic.address +
-              (is_near ? ", at another root complex: data crosses the processor's own fabric"
-                       : ", at another socket: data crosses the link between processors, the "
-                         "slowest way") +
-              ways,
-          is_near ? "put both behind one PCIe switch"
-                  : "move the NIC or the GPU to a slot of the same socket"};
+  const auto [seen, mend] = far_apart(gpu, nic);
+  return {Level::kWarning, "nearest NIC", gpu.address, nic.address + ", " + seen + ways, mend};
 }
 
 // Documentation/ABI/testing/sysfs-bus-pci. A GPU that idles lowers its speed, and not its width.

@@ -24,15 +24,25 @@ std::vector<std::string> parts_of(const std::string& path) {
   return parts;
 }
 
+// The socket of the node's first processor: Linux, Documentation/ABI/stable/sysfs-devices-node
+// (cpulist: "0-47,96-143") and stable/sysfs-devices-system-cpu.
+long long socket_of(long long numa_node, const Root& root) {
+  const auto first =
+      root.number("/sys/devices/system/node/node" + std::to_string(numa_node) + "/cpulist");
+  if (!first) return -1;
+  const std::string processor = "/sys/devices/system/cpu/cpu" + std::to_string(*first);
+  return root.number(processor + "/topology/physical_package_id").value_or(-1);
+}
+
 std::vector<PciDevice> pci_devices(const Root& root, long long vendor, long long kind) {
   std::vector<PciDevice> found;
   for (const std::string& address : root.names(kDevices)) {
     const std::string folder = kDevices + address;
     const auto type = root.number(folder + "/class");
     if (root.number(folder + "/vendor") != vendor || !type || *type >> 16 != kind) continue;
-    found.push_back({address, folder, parts_of(root.resolved(folder).value_or("")),
-                     root.number(folder + "/numa_node").value_or(-1),
-                     root.name_behind(folder + "/driver")});
+    const long long numa_node = root.number(folder + "/numa_node").value_or(-1);
+    found.push_back({address, folder, parts_of(root.resolved(folder).value_or("")), numa_node,
+                     socket_of(numa_node, root), root.name_behind(folder + "/driver")});
   }
   return found;
 }
@@ -82,7 +92,8 @@ Distance distance_between(const PciDevice& a, const PciDevice& b) {
   if (parts == 1) return Distance::kRootComplex;
   // Where a node is not known, as in most virtual machines, nothing says that it is another one.
   const bool is_one_node = a.numa_node == b.numa_node || a.numa_node < 0 || b.numa_node < 0;
-  return is_one_node ? Distance::kNumaNode : Distance::kSystem;
+  if (is_one_node) return Distance::kNumaNode;
+  return a.socket >= 0 && a.socket == b.socket ? Distance::kSocket : Distance::kSystem;
 }
 
 const PciDevice* nearest(const PciDevice& gpu, const std::vector<PciDevice>& nics) {

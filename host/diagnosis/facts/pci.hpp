@@ -17,6 +17,7 @@ struct PciDevice {
   std::string folder;              // "/sys/bus/pci/devices/0000:81:00.0"
   std::vector<std::string> parts;  // "pci0000:80", "0000:80:01.0", ...: root complex, then bridges
   long long numa_node;             // -1: not known
+  long long socket;                // that the node's processors are in; -1: not known
   std::string driver;              // "nvidia", "nouveau"; empty: none
 };
 
@@ -30,8 +31,8 @@ std::vector<PciDevice> mlx5_nics(const Root& root);
 bool is_older_than_mlx5(long long device_id);
 
 // How far from each other, the nearest first. The words are of nvidia-smi topo: PIX or PXB, PHB,
-// NODE, SYS.
-enum class Distance { kSwitch, kRootComplex, kNumaNode, kSystem };
+// NODE; SYS is kSocket, of sockets with several NUMA nodes, and kSystem.
+enum class Distance { kSwitch, kRootComplex, kNumaNode, kSocket, kSystem };
 Distance distance_between(const PciDevice& a, const PciDevice& b);
 
 // The nearest of `nics`, the first among equals; null if there is none.

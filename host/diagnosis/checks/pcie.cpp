@@ -17,7 +17,8 @@ using Devices = std::vector<PciDevice>;
 
 // NVIDIA's "GPUDirect RDMA", section "PCI addresses": the IOMMU must be off or pass addresses
 // through. A group's type is in Documentation/ABI/testing/sysfs-kernel-iommu_groups: DMA and DMA-FQ
-// translate, identity does not. No group: no IOMMU.
+// translate, identity does not. No group: no IOMMU. The kernel's parameters are in
+// Documentation/admin-guide/kernel-parameters.txt.
 Finding iommu_finding(const Devices& gpus, const Devices& nics, const Root& root) {
   std::vector<std::string> translated;
   for (const Devices* devices : {&gpus, &nics})
@@ -30,7 +31,8 @@ Finding iommu_finding(const Devices& gpus, const Devices& nics, const Root& root
           fmt::format("it translates addresses of {}: a NIC's accesses to GPU memory fail or are "
                       "slow",
                       fmt::join(translated, ", ")),
-          "add iommu=pt to the kernel's command line (GRUB_CMDLINE_LINUX) and reboot"};
+          "add iommu=pt (aarch64: iommu.passthrough=1) to the kernel's command line "
+          "(GRUB_CMDLINE_LINUX) and reboot"};
 }
 
 // NCCL's manual, "Troubleshooting", section "PCI Access Control Services", and

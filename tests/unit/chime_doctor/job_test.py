@@ -78,6 +78,13 @@ class Job(unittest.TestCase):
         self.assertEqual(job.returncode, 1)
         self.assertLess(time.monotonic() - began, 60)
 
+    def test_pes_without_launcher_let_pe_0_report_alone(self):
+        script = 'export CHIME_RUN_ADDRESS=nobody; "$0" "$@"; echo "PE $CHIME_RUN_PE: code $?" >&2'
+        job = run(CHIME_RUN, "--keep-going", "-n", "3", "--no-prefix", "sh", "-c", script, DOCTOR, "--job", "--json", "--wait", "1")
+        self.assertEqual(set(report_of(job.stdout)), {("wrong", "launcher")}, job)
+        for pe in range(3):
+            self.assertIn(f"PE {pe}: code 1\n", job.stderr)
+
     def test_all_pes_have_one_exit_code(self):
         script = '"$0" "$@" >/dev/null; echo "code $?"'
         for fault, code in (("true", self.job()[0]), ("export CHIME_NIC_SL=high", 1)):

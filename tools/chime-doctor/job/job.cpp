@@ -187,21 +187,20 @@ std::vector<Subject> report_of_no_job(const std::string& why) {
 }
 
 // By the launcher's variables: a PE that cannot join does not know its number.
-bool is_first_by_environment() {
+bool another_pe_reports() {
   for (const char* variable : {"CHIME_RUN_PE", "PMIX_RANK"})
-    if (const char* const number = std::getenv(variable)) return std::string(number) == "0";
+    if (const char* const number = std::getenv(variable)) return std::string(number) != "0";
   return false;
 }
 
 // A PE that the launcher leaves alone. It may be refused at once, and PE 0 needs time. What it says
-// meanwhile, on stderr, is no part of PE 0's report.
+// goes to stderr, for PE 0's report is the only one.
 int end_without_job(const std::string& why, Deadline end,
                     const std::function<int(const std::vector<Subject>&)>& print) {
-  if (!is_first_by_environment()) {
-    std::fprintf(stderr, "chime-doctor: %s; waiting until PE 0 has reported\n", why.c_str());
-    std::this_thread::sleep_until(end);
-  }
-  return print(report_of_no_job(why));
+  if (!another_pe_reports()) return print(report_of_no_job(why));
+  std::fprintf(stderr, "chime-doctor: %s; waiting until PE 0 has reported\n", why.c_str());
+  std::this_thread::sleep_until(end);
+  return 1;
 }
 
 bootstrap::Settings settings_of(const Machine& machine, const Times& times) {

@@ -19,12 +19,11 @@ std::optional<Finding> pmix_finding(const Probes& probes) {
       "apt-get install libpmix2, or LD_LIBRARY_PATH=<its folder>"};
 }
 
-constexpr const char* kPluginFolders[] = {"/usr/lib/x86_64-linux-gnu/slurm-wlm",
-                                          "/usr/lib/aarch64-linux-gnu/slurm-wlm",
-                                          "/usr/lib/x86_64-linux-gnu/slurm",
-                                          "/usr/lib64/slurm",
-                                          "/usr/lib/slurm",
-                                          "/usr/local/lib/slurm"};
+constexpr const char* kDebiansPluginFolders[] = {"/usr/lib/x86_64-linux-gnu/slurm-wlm",
+                                                 "/usr/lib/aarch64-linux-gnu/slurm-wlm"};
+constexpr const char* kPluginFolders[] = {
+    kDebiansPluginFolders[0], kDebiansPluginFolders[1], "/usr/lib/x86_64-linux-gnu/slurm",
+    "/usr/lib64/slurm",       "/usr/lib/slurm",         "/usr/local/lib/slurm"};
 
 // The names of mpi_pmix*.so in Slurm's folders; absent: no such folder.
 std::optional<std::vector<std::string>> pmix_plugins(const Root& root) {
@@ -38,10 +37,15 @@ std::optional<std::vector<std::string>> pmix_plugins(const Root& root) {
   return plugins;
 }
 
+bool has_debians_plugins(const Root& root) {
+  return std::ranges::any_of(kDebiansPluginFolders,
+                             [&](const char* folder) { return root.has(folder); });
+}
+
 bool has_unversioned_pmix(const Root& root) {
   for (const char* folder :
        {"/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/lib/aarch64-linux-gnu/pmix2/lib",
-        "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib"})
+        "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib"})
     if (root.has(std::string(folder) + "/libpmix.so")) return true;
   return false;
 }
@@ -58,8 +62,7 @@ std::optional<Finding> slurm_finding(const Machine& machine) {
                    "srun has no PMIx plug-in: it starts each process as PE 0 of 1",
                    "install slurm-wlm-basic-plugins, or build Slurm --with-pmix; srun --mpi=list "
                    "must show pmix"};
-  if (machine.root.has("/usr/lib/x86_64-linux-gnu/slurm-wlm") &&
-      !has_unversioned_pmix(machine.root))
+  if (has_debians_plugins(machine.root) && !has_unversioned_pmix(machine.root))
     return Finding{
         Level::kWrong, "Slurm", "",
         fmt::format("{} opens libpmix.so, and there is none: 'can not load PMIx library'",

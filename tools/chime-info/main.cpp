@@ -136,7 +136,8 @@ CLI::Option* add_predictor(CLI::App& app, chime::predict::Options& options,
   app.add_flag("--check", options.checks,
                "measure all sizes, too, and compare; exit code 1 if one is 20 % off")
       ->needs(predict);
-  app.add_option("--repeats", options.repeats, "measured figures are the best of so many loops")
+  app.add_option("--repeats", options.repeats,
+                 "measured figures are those of the quickest tenth of so many loops")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--measure", measured,

@@ -12,7 +12,7 @@ import unittest
 
 DOCTOR, SONAME, CHIME_RUN, *MPIRUN = sys.argv[1:]
 PATIENCE_S = 120  # for a job that takes a second on an idle machine
-WAIT = ["--wait", "60"]  # for PEs, on a machine that does more
+WAIT = ["--wait", "60", "--patience", "30"]  # for PEs and libraries, on a machine that does more
 BECAUSE = 'if [ "$CHIME_RUN_PE" = 1 ]; then %s; fi; exec "$0" "$@"'  # PE 1 alone does so
 
 

@@ -1,63 +1,18 @@
 """critical_path_test.py <chime-trace>: what ended each wait and which steps there are, in timelines made by hand. Times are in microseconds."""
-import json
-import pathlib
-import resource
-import subprocess
 import sys
-import tempfile
 import unittest
 
-CHIME_TRACE = sys.argv[1]
-MEMORY = 1 << 30  # a walk that never ends fills it in a moment
-WAIT, PUT, BARRIER, BROADCAST = "chime_signal_wait_until", "chime_put_signal", "chime_barrier_all", "chime_broadcast"
+from made_timeline import BARRIER, BROADCAST, PUT, WAIT, Events, SummaryTest
 
 
-class Events:
-    """Each event has a track of its own."""
-
-    def __init__(self, pes):
-        self.pes, self.all = pes, []
-
-    def add(self, owner, name, category, begin, end, **arguments):
-        self.all.append({"ph": "X", "name": name, "cat": category, "pid": owner, "tid": len(self.all) + 1, "ts": begin, "dur": end - begin,
-                         "args": arguments})
-        return self.all[-1]
-
-    def meet(self, owner, name, begin, end, **arguments):
-        self.add(owner, name, "collective", begin, end, **{"team": 0, **arguments})
-
-    def arrow(self, start, stop):
-        for phase, event, time in (("s", start, start["ts"]), ("f", stop, stop["ts"] + stop["dur"])):
-            self.all.append({"ph": phase, "name": "signal", "cat": "signal", "id": start["tid"], "pid": event["pid"], "tid": event["tid"], "ts": time})
-
-    def steps(self, ends):
-        for pe, end in enumerate(ends):
-            self.add(pe, "step", "kernel", 0, end)
-
-
-class Summary(unittest.TestCase):
-    def run_it(self, events, *options, code=0):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "run.json")
-            facts = {"format": "Chime timeline 1", "pes": events.pes, "dropped": 0}
-            file.write_text(json.dumps({"otherData": facts, "traceEvents": events.all}), encoding="utf-8")
-            run = subprocess.run([CHIME_TRACE, "summary", file, *options], capture_output=True, text=True, timeout=60, check=False,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
-        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
-        return run.stdout
-
-    def path(self, events, *options):
-        """Its title, and its rows in words."""
-        lines = [" ".join(line.split()) for line in self.run_it(events, *options).split("\n\n")[3].splitlines()]
-        return lines[0], lines[2:]
-
+class CriticalPath(SummaryTest):
     # The hosts' clocks differ by 5: PE 1's barrier begins after PE 0's has ended. From there the path would go round for ever.
     def test_a_path_never_goes_forward_in_time(self):
         events = Events(2)
         events.steps((130, 125))
         events.meet(0, BARRIER, 100, 110)
         events.meet(1, BARRIER, 115, 120)
-        events.arrow(events.add(0, PUT, "signal", 113, 114.5), events.add(1, WAIT, "wait", 111, 114))
+        events.arrow(events.span(0, PUT, "signal", 113, 114.5), events.span(1, WAIT, "wait", 111, 114))
         self.assertEqual(self.path(events), ("Critical path of step 0 of 1 ('step', 0.130 ms, 0 messages)", ["0 step 0.130 100.0%"]))
 
     # PE 0 is the root. PE 2 comes to the same broadcast when PE 1 has its data, and before PE 1 has left.
@@ -66,7 +21,7 @@ class Summary(unittest.TestCase):
         events.steps((40, 100, 60))
         for pe, begin, end in ((0, 10, 12), (1, 5, 14), (2, 13.5, 15)):
             events.meet(pe, BROADCAST, begin, end)
-        events.add(1, f"wait in {BROADCAST}", "wait", 6, 13, pe=0)
+        events.span(1, f"wait in {BROADCAST}", "wait", 6, 13, pe=0)
         self.assertEqual(self.path(events)[1], ["0 step 0.010 10.0%", f"1 message from PE 0 (wait in {BROADCAST}) 0.003 3.0%", "1 step 0.087 87.0%"])
 
     # Both rows' teams have one handle. PE 3 comes to its row's barrier later than PE 1 to that of PE 0.
@@ -75,7 +30,7 @@ class Summary(unittest.TestCase):
         events.steps((100, 60, 60, 60))
         for pe, begin, end in ((0, 10, 22), (1, 20, 22), (2, 10, 32), (3, 21, 32)):
             events.meet(pe, "chime_barrier", begin, end, team=1048583, first_pe=pe // 2 * 2)
-        events.add(0, "wait in chime_barrier", "wait", 11, 21, pe=1)
+        events.span(0, "wait in chime_barrier", "wait", 11, 21, pe=1)
         self.assertEqual(self.path(events)[1], ["1 step 0.020 20.0%", "0 message from PE 1 (chime_barrier) 0.002 2.0%", "0 step 0.078 78.0%"])
 
     # Each of two barriers is a host's call, a collective and a wait in it; the third begins in the second one, and ends later.
@@ -83,9 +38,9 @@ class Summary(unittest.TestCase):
         events = Events(2)
         for pe in (0, 1):
             for begin in (10, 30):
-                events.add(pe, BARRIER, "call", begin, begin + 10)
+                events.span(pe, BARRIER, "call", begin, begin + 10)
                 events.meet(pe, BARRIER, begin + 1, begin + 10)
-                events.add(pe, f"wait in {BARRIER}", "wait", begin + 2, begin + 9, pe=1 - pe)
+                events.span(pe, f"wait in {BARRIER}", "wait", begin + 2, begin + 9, pe=1 - pe)
             events.meet(pe, BARRIER, 35, 41)
         self.assertEqual(self.path(events, "--step", BARRIER, "--number", "0")[0], f"Critical path of step 0 of 3 ('{BARRIER}', 0.020 ms, 0 messages)")
 
@@ -96,12 +51,7 @@ class Summary(unittest.TestCase):
         self.assertEqual(len(tables), 4)
         self.assertEqual(tables[3], "Critical path: the timeline has no kernel; --step names the call that begins a step\n")
 
-    def test_a_step_that_is_not_there_is_an_error(self):
-        events = Events(1)
-        events.steps((10,))
-        self.run_it(events, "--step", "none", code=2)
-        self.run_it(events, "--number", "1", code=2)
-
 
 if __name__ == "__main__":
+    SummaryTest.program = sys.argv[1]
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,35 +1,8 @@
 """summary_test.py <chime-trace>: the tables of chime-trace summary, of timelines whose figures are worked out by hand. Times are in microseconds."""
-import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
-CHIME_TRACE = sys.argv[1]
-WAIT, PUT, BARRIER = "chime_signal_wait_until", "chime_put_signal", "chime_barrier_all"
-
-
-class Events:
-    """Each span has a track of its own, unless it is `beside` another."""
-
-    def __init__(self, pes, dropped=0):
-        self.facts = {"format": "Chime timeline 1", "pes": pes, "dropped": dropped}
-        self.all, self.arrows = [], 0
-
-    def span(self, owner, name, category, begin, end, beside=None, **arguments):
-        track = beside["tid"] if beside else len(self.all) + 1
-        self.all.append({"ph": "X", "name": name, "cat": category, "pid": owner, "tid": track, "ts": begin, "dur": end - begin, "args": arguments})
-        return self.all[-1]
-
-    def arrow(self, start, stop, at=None):
-        self.arrows += 1
-        for phase, span, time in (("s", start, at or start["ts"]), ("f", stop, stop["ts"] + stop["dur"])):
-            self.all.append({"ph": phase, "name": "signal", "cat": "signal", "id": self.arrows, "pid": span["pid"], "tid": span["tid"], "ts": time})
-
-    def message(self, sender, sent, receiver, begin, end):
-        """A wait of `receiver` from `begin` to `end`, and the sender's put that ended it."""
-        self.arrow(self.span(sender, PUT, "signal", sent, end), self.span(receiver, WAIT, "wait", begin, end))
+from made_timeline import BARRIER, PUT, WAIT, Events, SummaryTest
 
 
 def waits_of_three_pes():
@@ -85,22 +58,9 @@ def steps_of_two_pes():
     return events
 
 
-class Summary(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.file = pathlib.Path(folder.name, "run.json")
-
-    def run_it(self, events, *options, code=0):
-        self.file.write_text(json.dumps({"otherData": events.facts, "traceEvents": events.all}))
-        run = subprocess.run([CHIME_TRACE, "summary", self.file, *options], capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
-        return run.stdout if code == 0 else run.stderr
-
+class Summary(SummaryTest):
     def rows(self, events, table, *options):
-        """Of a table, by its place: without its two lines of headers, in words."""
-        lines = self.run_it(events, *(options or ["--step", "chime"])).split("\n\n")[1 + table].splitlines()
-        return [" ".join(line.split()) for line in lines[2:]]
+        return self.table(events, 1 + table, *(options or ["--step", "chime"]))[1]
 
     def test_time_in_waits_is_summed_by_pe_call_and_peer(self):
         self.assertEqual(self.rows(waits_of_three_pes(), 0), [
@@ -117,7 +77,7 @@ class Summary(unittest.TestCase):
 
     def test_events_and_those_without_room_are_counted(self):
         first = self.run_it(waits_of_three_pes(), "--step", "chime").splitlines()[0]
-        self.assertEqual(first, f"{self.file}: 3 PEs, 12 events, and 1 without room")
+        self.assertTrue(first.endswith("/run.json: 3 PEs, 12 events, and 1 without room"), first)
         self.assertNotIn("without room", self.run_it(barriers_of_three_pes(), "--step", "chime"))
 
     # A peer comes late to the same call of the same team, and a wait is no longer late than it is long.
@@ -129,33 +89,27 @@ class Summary(unittest.TestCase):
         events = Events(3)
         for pe, (begin, end) in enumerate(((200, 262), (220, 261), (240, 260))):
             events.span(pe, "chime_reduce", "collective", begin, end, team=0)
-        self.assertEqual(self.path("--step", "chime_reduce", events=events), (
+        self.assertEqual(self.path(events, "--step", "chime_reduce"), (
             "Critical path of step 0 of 1 ('chime_reduce', 0.062 ms, 1 messages)",
             ["2 outside of Chime 0.040 64.5%", "0 message from PE 2 (chime_reduce) 0.022 35.5%"]))
 
-    def path(self, *options, events=None):
-        """Of steps_of_two_pes(), unless others are given: its title, and its rows."""
-        lines = [" ".join(line.split()) for line in self.run_it(events or steps_of_two_pes(), *options).split("\n\n")[3].splitlines()]
-        return lines[0], lines[2:]
-
     def test_the_path_of_the_median_step_of_the_most_frequent_kernel_goes_back_from_pe_to_pe(self):
-        title, rows = self.path()
+        title, rows = self.path(steps_of_two_pes())
         self.assertEqual(title, "Critical path of step 2 of 3 ('step', 0.020 ms, 2 messages)")
         self.assertEqual(rows, [
             "1 step 0.009 45.0%", f"0 message from PE 1 ({WAIT}) 0.004 20.0%", "0 step 0.002 10.0%", f"1 message from PE 0 ({WAIT}) 0.005 25.0%"])
 
     def test_a_path_ends_where_its_step_begins(self):
-        self.assertEqual(self.path("--number", "1"), ("Critical path of step 1 of 3 ('step', 0.013 ms, 2 messages)", [
+        self.assertEqual(self.path(steps_of_two_pes(), "--number", "1"), ("Critical path of step 1 of 3 ('step', 0.013 ms, 2 messages)", [
             f"0 message from PE 1 ({WAIT}) 0.002 15.4%", "0 step 0.005 38.5%", f"1 message from PE 0 ({WAIT}) 0.002 15.4%", "1 chime_quiet 0.004 30.8%"]))
-        self.assertEqual(self.path("--number", "0"), ("Critical path of step 0 of 3 ('step', 0.030 ms, 0 messages)", ["0 step 0.030 100.0%"]))
+        self.assertEqual(self.path(steps_of_two_pes(), "--number", "0"), ("Critical path of step 0 of 3 ('step', 0.030 ms, 0 messages)", ["0 step 0.030 100.0%"]))
 
     def test_a_step_counts_if_all_pes_have_it(self):
-        self.assertEqual(self.path("--step", "extra")[0], "Critical path of step 0 of 1 ('extra', 0.010 ms, 0 messages)")
+        self.assertEqual(self.path(steps_of_two_pes(), "--step", "extra")[0], "Critical path of step 0 of 1 ('extra', 0.010 ms, 0 messages)")
 
     def test_a_step_that_is_not_there_is_refused(self):
         self.assertIn("there are 3 steps of 'step', from 0", self.run_it(steps_of_two_pes(), "--number", "3", code=2))
         self.assertIn("no event's name has 'none' in it", self.run_it(steps_of_two_pes(), "--step", "none", code=2))
-        self.assertIn("the timeline has no kernel", self.run_it(waits_of_three_pes(), code=2))
 
     def test_an_arrow_ends_in_its_event_to_the_nanosecond(self):
         events = Events(2)
@@ -171,4 +125,5 @@ class Summary(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    SummaryTest.program = sys.argv[1]
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/require.hpp"
+
 namespace exec = chime::exec;
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
@@ -30,16 +32,6 @@ constexpr int kVictim = 1;
 constexpr auto kSoon = seconds(40);      // less than CHIME_TIMEOUT: waiting for that takes too long
 constexpr std::size_t kElements = 1500;  // of a member's: more than a slot has
 constexpr unsigned kBefore = 10;         // calls that the victim makes before it is killed
-
-#define REQUIRE(fact)                                                                              \
-  do {                                                                                             \
-    if (!(fact)) {                                                                                 \
-      std::printf("PE %d: not so in line %d: %s; status %d: %s\n", chime_my_pe(), __LINE__, #fact, \
-                  chimex_last_status(), chimex_last_error());                                      \
-      std::fflush(stdout);                                                                         \
-      std::_Exit(1);                                                                               \
-    }                                                                                              \
-  } while (false)
 
 // A team's: where a call fails, other members may still read and write its arrays.
 struct Arrays {

@@ -28,6 +28,8 @@
 #include <string>
 #include <thread>
 
+#include "support/require.hpp"
+
 namespace exec = chime::exec;
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
@@ -36,16 +38,6 @@ namespace {
 
 constexpr int kVictim = 1;
 constexpr auto kAtOnce = seconds(6);  // less than CHIME_TIMEOUT: waiting for that takes too long
-
-#define REQUIRE(fact)                                                                              \
-  do {                                                                                             \
-    if (!(fact)) {                                                                                 \
-      std::printf("PE %d: not so in line %d: %s; status %d: %s\n", chime_my_pe(), __LINE__, #fact, \
-                  chimex_last_status(), chimex_last_error());                                      \
-      std::fflush(stdout);                                                                         \
-      std::_Exit(1);                                                                               \
-    }                                                                                              \
-  } while (false)
 
 struct Words {
   std::uint64_t data[4], signal[4], never;

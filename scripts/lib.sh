@@ -82,8 +82,10 @@ end_progress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
 build_progress() {
   local line
   start_progress
+  progress_due=$SECONDS
   progress "configuring"
   while IFS= read -r line; do
+    [[ $line == *"] Re-"* ]] && continue  # CMake looks whether it must run
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] && progress "compiled ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
   done
   end_progress

@@ -78,15 +78,15 @@ progress() {
 }
 end_progress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
 
-# build_progress: reads what CMake and Ninja say, of which "[34/128] Building ..." tells how far it is.
+# build_progress: reads what CMake and Ninja say, of which "[34/128] Building ..." tells how far it is. CMake may say nothing for minutes.
 build_progress() {
-  local line
+  local line at="configuring"
   start_progress
-  progress_due=$SECONDS
-  progress "configuring"
-  while IFS= read -r line; do
-    [[ $line == *"] Re-"* ]] && continue  # CMake looks whether it must run
-    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] && progress "compiled ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+  progress "$at"
+  while IFS= read -r -t 5 line || (($? > 128)); do
+    # "Re-checking globbed directories" is no step of the build.
+    [[ $line != *"] Re-"* && $line =~ ^\[([0-9]+)/([0-9]+)\] ]] && at="compiled ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+    progress "$at"
   done
   end_progress
 }

@@ -32,6 +32,8 @@ def check_progress(stage):
         stage.true(("--fresh" in log) == is_anew, f"configured with '{options}':\n{log}")
     slow = stage.run("bash", "-c", SLOW)
     stage.true(slow.stdout == "   at 7\n   at 20\n", f"not silent for five seconds, or not once in ten then:\n{slow.stdout}")
+    silent = stage.run("bash", "-c", "set -u; . scripts/lib.sh; { sleep 6; echo '[0/2] Re-checking globbed directories...'; } | build_progress")
+    stage.true(silent.stdout == "   configuring\n", f"CMake says nothing, nor does the script:\n{silent.stdout}")
     terminal = stage.on_terminal("bash", "-c", BUILD, **quick)
     for text in ("configuring", "compiled 1 of 3", "compiled 3 of 3"):
         stage.true(f"\r\x1b[K   {text}" in terminal, f"'{text}' is not on the terminal:\n{terminal!r}")

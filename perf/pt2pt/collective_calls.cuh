@@ -33,8 +33,8 @@ inline std::string in_words(Form form) {
   return words[static_cast<std::size_t>(form)];
 }
 
-// `n`: elements of a member, or of each block. Arrays are symmetric. Of an alltoalls, src has every
-// other element. An alltoallv sends n elements to each member.
+// `n`: elements of a member, or of each block. Arrays are symmetric. An alltoalls sends every other
+// element of src, an alltoallv n elements to each member.
 struct Call {
   Collective kind;
   float* dst;

@@ -19,7 +19,7 @@ void expect_refused(int status, const char* words, int got) {
   EXPECT_NE(nullptr, std::strstr(chimex_last_error(), words)) << chimex_last_error();
 }
 
-// Of a kernel, whose failure no call of the host has told yet.
+// The same of a call in a kernel. REQUIRES: no call of the host has told of its failure yet.
 void expect_refused_in_kernel(int status, const char* words, int got) {
   EXPECT_EQ(status == CHIMEX_ERR_INVALID ? status : CHIMEX_ERR_ABORTED, got);
   chimex_async_error_t error;

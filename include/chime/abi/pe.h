@@ -34,9 +34,9 @@ enum class Fault : std::uint16_t {
   kTeamFailed = 8,  // `expected`: this team meets no more; an earlier call failed by the status
   kTeamInUse = 9,   // `expected`: another thread of this PE meets in this lane of the team
   kRoot = 10,       // `expected`: it is no member of the team `seen`
-  // The PE, of the team in the lower half of `expected`, makes another call in this lane: `seen`
-  // tells of it (words.h), and `waited_ns` its bytes. Of this PE's call the address tells the
-  // bytes, and the upper half of `expected` the root.
+  // The PE makes another call in this lane: its call_word() (words.h) is `seen`, and its bytes are
+  // `waited_ns`. This PE's bytes are the address, and its root is the upper half of `expected`, of
+  // which the lower half is the team.
   kUnalike = 11,
   kRoom = 12,     // the PE sends `expected` bytes, for which the address has not room
   kRefused = 13,  // `expected`: the PE, of this team, refuses the call

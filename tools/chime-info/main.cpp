@@ -137,7 +137,7 @@ CLI::Option* add_predictor(CLI::App& app, chime::predict::Options& options,
                "measure all sizes, too, and compare; exit code 1 if one is 20 % off")
       ->needs(predict);
   app.add_option("--repeats", options.repeats,
-                 "measured figures are those of the quickest tenth of so many loops")
+                 "how many loops to measure of each size; the figures are those of the quickest")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--measure", measured,

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <span>
 #include <thread>
 
 #include "tools/chime-info/path_name.hpp"
@@ -19,7 +20,9 @@ namespace chime::predict {
 namespace {
 
 constexpr int kPeer = 1;
-constexpr double kLoopUs = 2000;  // short enough for some loops to have their core to themselves
+constexpr double kLoopUs = 500;  // short enough for some loops to have their core to themselves
+constexpr std::size_t kLeastCopy = 4 << 10;
+constexpr std::size_t kLarge = 1 << 20;
 constexpr int kMostIterations = 20'000;
 // A loop of n iterations begins with n / kWarmUp that are not timed: they wake threads that slept.
 constexpr int kWarmUp = 4;
@@ -142,27 +145,24 @@ Sample once(const Bench& bench, std::size_t bytes, const Sample& expected) {
   std::tie(sample.put_us, sample.put_host_us) = bench.put(bytes, iterations_for(expected.put_us));
   std::tie(sample.staged_us, sample.staged_host_us) =
       bench.staged(bytes, iterations_for(expected.staged_us));
-  sample.copy_us = bench.copy(bytes, iterations_for(expected.copy_us));
   return sample;
 }
 
-// The loop of the lowest tenth by this time. Other work on the machine disturbs most loops, and a
-// few are faster than nearly all: stores of 8 bytes were seen to take 12 ns in one loop of 60, and
-// 50 in the others.
-Sample lowest_tenth(std::vector<Sample>& loops, double Sample::*time) {
-  const auto at = loops.begin() + static_cast<std::ptrdiff_t>((loops.size() - 1) / 10);
+template <class Loop>
+const Loop& quiet_one(std::vector<Loop>& loops, double Loop::*time) {
+  const double quicker = kMostQuiet * static_cast<double>(loops.size() - 1);
+  const auto at = loops.begin() + static_cast<std::ptrdiff_t>(quicker);
   std::nth_element(loops.begin(), at, loops.end(),
-                   [time](const Sample& a, const Sample& b) { return a.*time < b.*time; });
+                   [time](const Loop& a, const Loop& b) { return a.*time < b.*time; });
   return *at;
 }
 
 // Processor time belongs to the loop whose time is taken.
 Sample typical_of(std::vector<Sample> loops) {
-  Sample typical = lowest_tenth(loops, &Sample::put_us);
-  const Sample staged = lowest_tenth(loops, &Sample::staged_us);
+  Sample typical = quiet_one(loops, &Sample::put_us);
+  const Sample staged = quiet_one(loops, &Sample::staged_us);
   typical.staged_us = staged.staged_us;
   typical.staged_host_us = staged.staged_host_us;
-  typical.copy_us = lowest_tenth(loops, &Sample::copy_us).copy_us;
   return typical;
 }
 
@@ -170,20 +170,17 @@ Sample typical_of(std::vector<Sample> loops) {
 // microseconds, so the first figure, of two iterations, may be anything down to 0.
 Sample expected(const Bench& bench, std::size_t bytes) {
   constexpr double kUnknown = kLoopUs / 2;
-  const Sample first =
-      once(bench, bytes, Sample{.put_us = kUnknown, .staged_us = kUnknown, .copy_us = kUnknown});
+  const Sample first = once(bench, bytes, Sample{.put_us = kUnknown, .staged_us = kUnknown});
   const auto at_least = [](double us) { return std::max(us, 0.5); };
   return once(bench, bytes,
-              Sample{.put_us = at_least(first.put_us),
-                     .staged_us = at_least(first.staged_us),
-                     .copy_us = at_least(first.copy_us)});
+              Sample{.put_us = at_least(first.put_us), .staged_us = at_least(first.staged_us)});
 }
 
 // Sizes take turns within each repeat, so that other work on the machine disturbs all alike;
 // upwards and downwards, for threads are as the size before left them: puts of 8 to 128 bytes right
 // after those of 4 MiB were seen to take a quarter longer than those of 256.
-std::vector<Sample> measure(const Bench& bench, const std::vector<std::size_t>& sizes,
-                            int repeats) {
+std::vector<Sample> measure_in_turns(const Bench& bench, std::span<const std::size_t> sizes,
+                                     int repeats) {
   std::vector<Sample> lengths, typical;
   for (const std::size_t bytes : sizes) lengths.push_back(expected(bench, bytes));
   std::vector<std::vector<Sample>> loops(sizes.size());
@@ -193,6 +190,30 @@ std::vector<Sample> measure(const Bench& bench, const std::vector<std::size_t>& 
       loops[i].push_back(once(bench, sizes[i], lengths[i]));
     }
   for (std::vector<Sample>& of_size : loops) typical.push_back(typical_of(std::move(of_size)));
+  return typical;
+}
+
+// REQUIRES: `sizes` grow. The large ones come after all others: a thread that has waited for a
+// processor beside copies of megabytes naps in its waits, for up to a second
+// (chime/device/simt/threads/crowding.hpp).
+std::vector<Sample> measure(const Bench& bench, std::span<const std::size_t> sizes, int repeats) {
+  const auto first_large = std::lower_bound(sizes.begin(), sizes.end(), kLarge);
+  const auto n_small = static_cast<std::size_t>(first_large - sizes.begin());
+  std::vector<Sample> all = measure_in_turns(bench, sizes.first(n_small), repeats);
+  const std::vector<Sample> large = measure_in_turns(bench, sizes.subspan(n_small), repeats);
+  all.insert(all.end(), large.begin(), large.end());
+  return all;
+}
+
+std::vector<Copy> measure_copies(const Bench& bench, std::size_t most, int repeats) {
+  std::vector<Copy> typical;
+  for (std::size_t bytes = kLeastCopy; bytes <= most; bytes *= 2) {
+    const double expected_us = bench.copy(bytes, iterations_for(kLoopUs / 2));
+    std::vector<Copy> loops;
+    for (int r = 0; r < repeats; ++r)
+      loops.push_back({bytes, bench.copy(bytes, iterations_for(expected_us))});
+    typical.push_back(quiet_one(loops, &Copy::us));
+  }
   return typical;
 }
 
@@ -233,12 +254,14 @@ int measure_and_print(const std::vector<std::size_t>& sizes, int repeats) {
   }
   Path path = Path::kNone;
   run(tell_path, chime::context(), &path);
-  const Bench bench(*std::max_element(sizes.begin(), sizes.end()));  // collective
+  const std::size_t most = *std::max_element(sizes.begin(), sizes.end());
+  const Bench bench(most);  // collective
   auto* const end = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   if (path != Path::kNone && chime_my_pe() == 0)
-    write_samples(std::cout, {info::path_name(path), measure(bench, sizes, repeats)});
+    write_samples(std::cout, {info::path_name(path), measure(bench, sizes, repeats),
+                              measure_copies(bench, most, repeats)});
   if (path == Path::kNone && chime_my_pe() == 0)
-    write_samples(std::cout, {info::path_name(path), {}});
+    write_samples(std::cout, {info::path_name(path), {}, {}});
   if (path != Path::kNone) wait_for_end(end);
   chime_finalize();
   return 0;

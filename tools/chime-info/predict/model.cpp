@@ -12,24 +12,23 @@ double on_the_wire(const Stage& stage, double bytes) {
   return bytes + std::ceil(bytes / stage.packet_bytes) * stage.header_bytes;
 }
 
-double by_window_us(const Stage& stage, double bytes) {
-  double us = 0, done = 0;
-  for (std::size_t i = 0; i < stage.levels.size() && done < bytes; ++i) {
-    const bool is_last = i + 1 == stage.levels.size();
-    const double end = is_last ? bytes : std::min(bytes, stage.levels[i].up_to_bytes);
-    us += std::max(0.0, end - done) / stage.levels[i].bytes_per_us;
-    done = std::max(done, end);
-  }
-  return us;
+double by_points_us(const Stage& stage, double bytes) {
+  const std::vector<Level>& at = stage.levels;
+  std::size_t i = 0;
+  while (i < at.size() && at[i].bytes < bytes) ++i;
+  if (i == 0) return bytes / at.front().bytes_per_us;
+  if (i == at.size()) return bytes / at.back().bytes_per_us;
+  const double way = std::log(bytes / at[i - 1].bytes) / std::log(at[i].bytes / at[i - 1].bytes);
+  return bytes / std::lerp(at[i - 1].bytes_per_us, at[i].bytes_per_us, way);
 }
 
-double by_cache_us(const Stage& stage, double bytes) {
+double by_caches_us(const Stage& stage, double bytes) {
   std::size_t i = 0;
-  while (i + 1 < stage.levels.size() && bytes >= 2 * stage.levels[i].up_to_bytes) ++i;
+  while (i + 1 < stage.levels.size() && bytes >= 2 * stage.levels[i].bytes) ++i;
   const Level& level = stage.levels[i];
   const double hit_us = bytes / level.bytes_per_us;
-  if (i + 1 == stage.levels.size() || bytes <= level.up_to_bytes) return hit_us;
-  const double misses = bytes / level.up_to_bytes - 1;
+  if (i + 1 == stage.levels.size() || bytes <= level.bytes) return hit_us;
+  const double misses = bytes / level.bytes - 1;
   return (1 - misses) * hit_us + misses * bytes / stage.levels[i + 1].bytes_per_us;
 }
 
@@ -75,7 +74,7 @@ std::size_t change_between(const TransferPath& a, const TransferPath& b, std::si
 double stage_us(const Stage& stage, double bytes) {
   const double all = on_the_wire(stage, bytes);
   return stage.start_us +
-         (stage.kind == Levels::kCache ? by_cache_us(stage, all) : by_window_us(stage, all));
+         (stage.kind == Levels::kPoints ? by_points_us(stage, all) : by_caches_us(stage, all));
 }
 
 double time_us(const TransferPath& path, std::size_t bytes) {

@@ -6,12 +6,12 @@
 // route. Stages follow one another, unless the path is cut into chunks: then they overlap, and all
 // but the slowest cost one chunk each.
 //
-// Rates differ by size for two reasons, and a stage has one of them:
-//   window  A transfer's first bytes pass every buffer on the way before the next can overlap them:
-//           up to the window's size they go at one rate, those behind at another. So do bytes that
-//           fit into a cache on the way and those that do not.
-//   cache   A buffer that is used again lies in the smallest cache that holds it. So all bytes of a
-//           transfer go at that cache's rate; up to twice its size, some still hit.
+// Rates differ by size, because a buffer that is used again lies in the smallest cache that holds
+// it. A stage has its rates in one of two ways:
+//   caches  Up to a size all bytes go at that cache's rate. Up to twice the size some of them still
+//           hit.
+//   points  The rates are those of some sizes. Between two of them the rate changes with the
+//           logarithm of the size.
 //
 // Paths, all until the data is in the peer's memory and the caller knows it:
 //   mapped  a kernel's stores by NVLink, PCIe or shared memory
@@ -28,20 +28,22 @@
 
 namespace chime::predict {
 
-// Up to a size, at a rate. Sizes grow; the last has no limit, so its up_to_bytes counts for
-// nothing.
+// Sizes grow.
+//   caches  Up to a size, at a rate. The last has no limit, so its size counts for nothing.
+//   points  Of this size, at a rate. Smaller transfers than the first, and larger ones than the
+//           last, go at theirs.
 struct Level {
-  double up_to_bytes = 0;
+  double bytes = 0;
   double bytes_per_us = 0;
 };
 
-enum class Levels { kWindow, kCache };
+enum class Levels { kCaches, kPoints };
 
 struct Stage {
   std::string name;
   double start_us = 0;        // before the first byte
   std::vector<Level> levels;  // at least one
-  Levels kind = Levels::kWindow;
+  Levels kind = Levels::kCaches;
   double packet_bytes = 0;  // payload of a packet; 0: not cut
   double header_bytes = 0;  // of each packet, at the same rate
 };
@@ -53,7 +55,7 @@ struct TransferPath {
   std::string name;
   double fixed_us = 0;     // post, doorbell, wire, notice
   double overlap_us = 0;   // of it: in which bytes move already, for a core works out of order
-  double short_us = 0;     // beside it, of short transfers, which go as messages
+  double short_us = 0;     // beside it, of short transfers, which go as messages; may be negative
   double short_bytes = 0;  // up to this size
   std::vector<Stage> stages = {};
   double chunk_bytes = 0;  // of the pipeline; 0: stages follow one another

@@ -40,46 +40,42 @@ Prediction from_stated_figures(const Options& options) {
   return prediction;
 }
 
-std::vector<std::size_t> sizes_to_measure(const std::string& path, const Caches& caches,
+std::vector<std::size_t> sizes_to_measure(const std::string& path,
                                           const std::vector<std::size_t>& also) {
   std::set<std::size_t> all(also.begin(), also.end());
-  for (const ThreeSizes& three : {calibration_sizes(path), memory_sizes(caches)})
-    all.insert({three.small, three.middle, three.large});
+  for (const std::size_t bytes : calibration_sizes(path)) all.insert(bytes);
   return {all.begin(), all.end()};
-}
-
-bool is_calibrated(std::size_t bytes, const ThreeSizes& sizes) {
-  return bytes == sizes.small || bytes == sizes.middle || bytes == sizes.large;
 }
 
 void compare(Prediction& prediction, const TransferPath& path, const Samples& samples,
              double Sample::*measured) {
+  const std::vector<std::size_t> calibrated = calibration_sizes(samples.path);
   for (const std::size_t bytes : prediction.sizes)
     for (const Sample& one : samples.samples)
       if (one.bytes == bytes)
-        prediction.comparisons.push_back({path.name, bytes, time_us(path, bytes), one.*measured,
-                                          is_calibrated(bytes, calibration_sizes(samples.path))});
+        prediction.comparisons.push_back(
+            {path.name, bytes, time_us(path, bytes), one.*measured,
+             std::find(calibrated.begin(), calibrated.end(), bytes) != calibrated.end()});
 }
 
 // The measured paths in the order of the stated ones. A path that is not here is left out, and
 // said.
 Prediction from_measurements(const Options& options, const std::vector<std::size_t>& sizes) {
-  const Caches caches = caches_of_this_machine();
   Prediction prediction{
-      .notes = {"measured here on three sizes of each path, the quickest tenth of " +
-                std::to_string(options.repeats) + " loops, CPU device"},
+      .notes = {fmt::format("measured here on three sizes of each path (by the proxy on one of "
+                            "messages, too), the quickest {:.0f} % of {} loops, CPU device",
+                            100 * kMostQuiet, options.repeats)},
       .paths = {},
       .sizes = sizes,
       .comparisons = {}};
   const std::vector<std::size_t> also = options.checks ? sizes : std::vector<std::size_t>();
   for (const char* const name : {"p2p", "nic", "proxy"}) {
     try {
-      const Samples samples =
-          measure_path(name, sizes_to_measure(name, caches, also), options.repeats);
-      prediction.paths.push_back(direct_path(samples, caches));
+      const Samples samples = measure_path(name, sizes_to_measure(name, also), options.repeats);
+      prediction.paths.push_back(direct_path(samples));
       if (options.checks) compare(prediction, prediction.paths.back(), samples, &Sample::put_us);
       if (samples.path != "proxy") continue;
-      prediction.paths.push_back(staged_path(samples, caches));
+      prediction.paths.push_back(staged_path(samples));
       if (options.checks) compare(prediction, prediction.paths.back(), samples, &Sample::staged_us);
     } catch (const std::runtime_error& error) {
       prediction.notes.push_back(fmt::format("no figures for path {}: {}", name, error.what()));

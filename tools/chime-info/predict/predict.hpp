@@ -16,7 +16,7 @@ struct Options {
   bool as_json = false;
   bool checks = false;  // measure every size and compare
   bool lists = false;   // the devices that have names
-  int repeats = 40;     // of each loop that measures
+  int repeats = 200;    // of each loop that measures
 };
 
 // Prints the prediction. Returns main's exit code: 0; 1 if a measurement, the picture or the check

@@ -14,6 +14,8 @@ nlohmann::ordered_json to_json(const TransferPath& path) {
   nlohmann::ordered_json object{{"name", path.name},
                                 {"fixed_us", path.fixed_us},
                                 {"overlap_us", path.overlap_us},
+                                {"short_us", path.short_us},
+                                {"short_bytes", path.short_bytes},
                                 {"chunk_bytes", path.chunk_bytes},
                                 {"host_us", path.host_us},
                                 {"host_share", path.host_share},
@@ -21,10 +23,10 @@ nlohmann::ordered_json to_json(const TransferPath& path) {
   for (const Stage& stage : path.stages) {
     nlohmann::ordered_json levels = nlohmann::ordered_json::array();
     for (const Level& level : stage.levels)
-      levels.push_back({{"up_to_bytes", level.up_to_bytes}, {"bytes_per_us", level.bytes_per_us}});
+      levels.push_back({{"bytes", level.bytes}, {"bytes_per_us", level.bytes_per_us}});
     object["stages"].push_back({{"name", stage.name},
                                 {"start_us", stage.start_us},
-                                {"kind", stage.kind == Levels::kCache ? "cache" : "window"},
+                                {"kind", stage.kind == Levels::kPoints ? "points" : "caches"},
                                 {"levels", levels},
                                 {"packet_bytes", stage.packet_bytes},
                                 {"header_bytes", stage.header_bytes}});

@@ -1,4 +1,5 @@
-// The text by which a job that measures tells its samples: a line for the path, a line a size.
+// The text by which a job that measures tells its samples: a line for the path, a line a size, a
+// line a copy.
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -11,8 +12,9 @@ namespace chime::predict {
 void write_samples(std::ostream& out, const Samples& samples) {
   out << "path " << samples.path << '\n' << std::setprecision(9);
   for (const Sample& one : samples.samples)
-    out << one.bytes << ' ' << one.put_us << ' ' << one.put_host_us << ' ' << one.staged_us << ' '
-        << one.staged_host_us << ' ' << one.copy_us << '\n';
+    out << "put " << one.bytes << ' ' << one.put_us << ' ' << one.put_host_us << ' '
+        << one.staged_us << ' ' << one.staged_host_us << '\n';
+  for (const Copy& one : samples.copies) out << "copy " << one.bytes << ' ' << one.us << '\n';
   out.flush();
 }
 
@@ -22,11 +24,16 @@ Samples read_samples(const std::string& text) {
   std::string word;
   if (!(in >> word >> samples.path) || word != "path")
     throw std::runtime_error("the job that measures printed no samples: '" + text + "'");
-  for (Sample one; in >> one.bytes;) {
-    if (!(in >> one.put_us >> one.put_host_us >> one.staged_us >> one.staged_host_us >>
-          one.copy_us))
+  while (in >> word) {
+    Sample one;
+    Copy copy;
+    if (word == "put" &&
+        in >> one.bytes >> one.put_us >> one.put_host_us >> one.staged_us >> one.staged_host_us)
+      samples.samples.push_back(one);
+    else if (word == "copy" && in >> copy.bytes >> copy.us)
+      samples.copies.push_back(copy);
+    else
       throw std::runtime_error("a sample of the job that measures is not whole: '" + text + "'");
-    samples.samples.push_back(one);
   }
   return samples;
 }

@@ -77,6 +77,18 @@ TEST(Path, ProcessorShareIsHostTimeByTransferTime) {
   EXPECT_DOUBLE_EQ(processor_share(path, 300), (5 + 0.25 * 30) / 40);
 }
 
+TEST(Path, AMessageKeepsTheHostAsBusyAsACall) {
+  const TransferPath path{.name = "p",
+                          .fixed_us = 10,
+                          .short_us = 4,
+                          .short_bytes = 128,
+                          .stages = {link(10)},
+                          .host_us = 5,
+                          .host_share = 0};
+  EXPECT_DOUBLE_EQ(processor_share(path, 0), 0.5);
+  EXPECT_DOUBLE_EQ(processor_share(path, 100), 7.0 / 24);
+}
+
 // 1 + n/10 and 11.02 + n/20 meet at 200.4: from 201 on the second is faster.
 TEST(Crossings, AreFoundToTheByte) {
   const TransferPath a{.name = "a", .fixed_us = 1, .stages = {link(10)}};

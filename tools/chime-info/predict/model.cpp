@@ -38,11 +38,15 @@ double stages_us(const TransferPath& path, double bytes) {
       [bytes](double sum, const Stage& stage) { return sum + stage_us(stage, bytes); });
 }
 
+// The time of what no byte adds to.
+double call_us(const TransferPath& path, double bytes) {
+  return path.fixed_us + (bytes <= path.short_bytes ? path.short_us : 0);
+}
+
 // The time by stages one after another.
 double in_turn_us(const TransferPath& path, double bytes) {
   const double moving = stages_us(path, bytes);
-  const double more = bytes <= path.short_bytes ? path.short_us : 0;
-  return path.fixed_us + more + moving - std::min(moving, path.overlap_us);
+  return call_us(path, bytes) + moving - std::min(moving, path.overlap_us);
 }
 
 // The first chunk passes every stage; then the slowest stage sets the pace.
@@ -88,8 +92,9 @@ double megabytes_per_s(const TransferPath& path, std::size_t bytes) {
 }
 
 double processor_share(const TransferPath& path, std::size_t bytes) {
-  const double all = time_us(path, bytes);
-  return (path.host_us + path.host_share * (all - path.fixed_us)) / all;
+  const double all = time_us(path, bytes), call = call_us(path, static_cast<double>(bytes));
+  const double share_of_call = path.fixed_us > 0 ? path.host_us / path.fixed_us : 0;
+  return (share_of_call * call + path.host_share * (all - call)) / all;
 }
 
 std::vector<Crossing> crossings(const TransferPath& a, const TransferPath& b, std::size_t least,

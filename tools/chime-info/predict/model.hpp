@@ -59,7 +59,7 @@ struct TransferPath {
   double short_bytes = 0;  // up to this size
   std::vector<Stage> stages = {};
   double chunk_bytes = 0;  // of the pipeline; 0: stages follow one another
-  double host_us = 0;      // of fixed_us, in which a host thread is busy
+  double host_us = 0;      // of fixed_us, in which a host thread is busy; so much of short_us, too
   double host_share = 0;   // of the time beyond it in which a host thread is busy
 };
 

@@ -6,7 +6,6 @@
 // threads, too (device/simt/memory/fence_model.cpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cfenv>
-#include <cmath>
+#include <limits>
 
+#include "softgpu/vocabulary/libm.hpp"
 #include "softgpu/vocabulary/values.hpp"
 
 namespace softgpu {
@@ -13,7 +14,7 @@ enum class Round { kNearest, kZero, kDown, kUp };
 
 template <class T>
 SOFTGPU_INLINE T flushed(T v) {  // .ftz
-  return std::fabs(v) < std::numeric_limits<T>::min() ? std::copysign(T{0}, v) : v;
+  return libm::fabs(v) < std::numeric_limits<T>::min() ? libm::copysign(T{0}, v) : v;
 }
 // .sat: into [0, 1]; NaN is 0.
 template <class T>
@@ -44,8 +45,8 @@ SOFTGPU_INLINE T opaque(T v) {
 
 // div.approx: a * (1/b). The reciprocal is 0 if b is beyond 2^126.
 SOFTGPU_INLINE f32 approximate_quotient(f32 a, f32 b) {
-  const bool has_reciprocal = !(std::fabs(b) > 0x1p126f) || std::isinf(b);
-  return has_reciprocal ? a / b : a * std::copysign(0.0f, b);
+  const bool has_reciprocal = !(libm::fabs(b) > 0x1p126f) || libm::is_infinite(b);
+  return has_reciprocal ? a / b : a * libm::copysign(0.0f, b);
 }
 
 // If one operand is NaN, the other one; -0 is less than +0.
@@ -53,14 +54,14 @@ template <class T>
 SOFTGPU_INLINE T min(T a, T b) {
   if (a != a) return b != b ? canonical_nan<T>() : b;
   if (b != b) return a;
-  if (a == b) return std::signbit(a) ? a : b;
+  if (a == b) return libm::is_negative(a) ? a : b;
   return a < b ? a : b;
 }
 template <class T>
 SOFTGPU_INLINE T max(T a, T b) {
   if (a != a) return b != b ? canonical_nan<T>() : b;
   if (b != b) return a;
-  if (a == b) return std::signbit(a) ? b : a;
+  if (a == b) return libm::is_negative(a) ? b : a;
   return a < b ? b : a;
 }
 // .NaN: NaN if one operand is.
@@ -75,10 +76,10 @@ SOFTGPU_INLINE T max_nan(T a, T b) {
 
 template <Round kRound, class T>
 SOFTGPU_INLINE T to_integral(T v) {
-  if constexpr (kRound == Round::kZero) return std::trunc(v);
-  if constexpr (kRound == Round::kDown) return std::floor(v);
-  if constexpr (kRound == Round::kUp) return std::ceil(v);
-  return std::nearbyint(v);
+  if constexpr (kRound == Round::kZero) return libm::trunc(v);
+  if constexpr (kRound == Round::kDown) return libm::floor(v);
+  if constexpr (kRound == Round::kUp) return libm::ceil(v);
+  return libm::nearbyint(v);
 }
 
 // NaN as an integer: 0, or only the highest bit if either side has 64 bits.

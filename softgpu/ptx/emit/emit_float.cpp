@@ -64,7 +64,7 @@ void emit_fma(Emitter& e) {
   if (style.type.is_half()) e.fail("softgpu has no fma of 16-bit floats");
   if (style.rounding.empty()) e.fail("a rounding is wanted");
   compute(e, style, 3,
-          [](const auto& v) { return "std::fma(" + v[0] + ", " + v[1] + ", " + v[2] + ")"; });
+          [](const auto& v) { return "libm::fma(" + v[0] + ", " + v[1] + ", " + v[2] + ")"; });
 }
 
 // .full and .approx exist for f32 (the approximations of f64 round as no processor here does). They
@@ -98,11 +98,11 @@ void emit_function(Emitter& e) {
   if (style.saturates || (style.flushes && name == "tanh")) e.fail("the function has no such form");
   compute(e, style, 1, [&](const auto& v) -> std::string {
     if (name == "rcp") return "1 / " + v[0];
-    if (name == "rsqrt") return "1 / std::sqrt(" + v[0] + ")";
+    if (name == "rsqrt") return "1 / libm::sqrt(" + v[0] + ")";
     const std::string function = name == "ex2"   ? "exp2"
                                  : name == "lg2" ? "log2"
                                                  : std::string(name);
-    return "std::" + function + "(" + v[0] + ")";
+    return "libm::" + function + "(" + v[0] + ")";
   });
 }
 
@@ -130,14 +130,14 @@ void emit_sign(Emitter& e) {
     if (type.name != "f32") e.fail(".ftz is of f32");
     value = "flushed(" + value + ")";
   }
-  e.out(0, type, is_neg ? "-" + value : "std::fabs(" + value + ")");
+  e.out(0, type, is_neg ? "-" + value : "libm::fabs(" + value + ")");
 }
 
 // b with the sign of a.
 void emit_copysign(Emitter& e) {
   const Type type = e.take_type();
   if (type.is_half()) e.fail("of f32 and f64 alone");
-  e.out(0, type, "std::copysign(" + e.in(2, type) + ", " + e.in(1, type) + ")");
+  e.out(0, type, "libm::copysign(" + e.in(2, type) + ", " + e.in(1, type) + ")");
 }
 
 void emit_testp(Emitter& e) {
@@ -147,12 +147,12 @@ void emit_testp(Emitter& e) {
   if (property.empty() || type.is_half()) e.fail("a property of f32 or f64 is wanted");
   const std::string v = e.in(1, type);
   e.out(0, type_of(kPredicate),
-        property == "finite"       ? "std::isfinite(" + v + ")"
-        : property == "infinite"   ? "std::isinf(" + v + ")"
-        : property == "number"     ? "!std::isnan(" + v + ")"
-        : property == "notanumber" ? "std::isnan(" + v + ")"
-        : property == "normal"     ? "std::isnormal(" + v + ")"
-                                   : "(std::fpclassify(" + v + ") == FP_SUBNORMAL)");
+        property == "finite"       ? "libm::is_finite(" + v + ")"
+        : property == "infinite"   ? "libm::is_infinite(" + v + ")"
+        : property == "number"     ? "!libm::is_nan(" + v + ")"
+        : property == "notanumber" ? "libm::is_nan(" + v + ")"
+        : property == "normal"     ? "libm::is_normal(" + v + ")"
+                                   : "libm::is_subnormal(" + v + ")");
 }
 
 }  // namespace

@@ -171,11 +171,6 @@ class Array:
         return np.array(seen, dtype=dtype) if copy else np.asarray(seen, dtype=dtype)
 
     @property
-    def __array_interface__(self) -> dict[str, Any]:
-        """What numpy reads."""
-        return self.np.__array_interface__
-
-    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """What cupy and torch read of a GPU's memory. Raises AttributeError on the CPU device."""
         if job.device() != "cuda":

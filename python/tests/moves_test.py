@@ -123,14 +123,14 @@ class Arrays(OnAllPes):
         a.free()
 
     def test_are_freed_with_a_warning_while_numpy_shows_them(self):
-        a, b, c = (chime.zeros(3) for _ in range(3))
+        a, b, d, c = (chime.zeros(3) for _ in range(4))
         part = a[1:].np[1:]
-        tensor = np.from_dlpack(b)
-        for lent in (a, b):
+        tensor, same = np.from_dlpack(b), np.asarray(d)
+        for lent in (a, b, d):
             with self.assertWarnsRegex(ResourceWarning, "views of this symmetric array") as seen:
                 lent.free()
             self.assertEqual(__file__, seen.filename)
-        del part, tensor
+        del part, tensor, same
         c.np[0] = np.asarray(c).sum() + c.at(self.me)[1]
         with warnings.catch_warnings():
             warnings.simplefilter("error")

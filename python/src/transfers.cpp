@@ -47,18 +47,27 @@ void for_each_piece(const py::array& dst, const py::array& src, py::ssize_t axis
 
 void check_strides(const py::array& array, const char* name) {
   for (py::ssize_t i = 0; i < array.ndim(); ++i)
-    if (array.shape(i) > 1 && (array.strides(i) <= 0 || array.strides(i) % array.itemsize() != 0))
+    if (array.shape(i) > 1 && array.strides(i) <= 0)
       raise_error(CHIMEX_ERR_INVALID, kNoPe,
                   std::string("the ") + name + " has strides " + text_of(array.attr("strides")) +
-                      ": they must be positive and whole elements; copy it first");
+                      ": they must be positive; copy it first");
 }
 
-void check_element(std::size_t bytes) {
-  if (bytes > 16 || (bytes & (bytes - 1)) != 0)
-    raise_error(CHIMEX_ERR_INVALID, kNoPe,
-                "elements of " + std::to_string(bytes) +
-                    " bytes move only between contiguous arrays: with strides an element has 1, "
-                    "2, 4, 8 or 16");
+// The address of each element, and each stride, is a multiple of the lowest bit in these.
+std::size_t bits_of_places(const py::array& array) {
+  auto bits = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(array.data()));
+  for (py::ssize_t i = 0; i < array.ndim(); ++i)
+    if (array.shape(i) > 1) bits |= static_cast<std::size_t>(array.strides(i));
+  return bits;
+}
+
+// The widest words that elements consist of and that lie aligned on both sides, in bytes: a field
+// of a record need not be aligned to its type, and a type may have any number of bytes.
+std::size_t word_bytes(const py::array& dst, const py::array& src) {
+  constexpr std::size_t kWidest = 16;
+  const std::size_t bits = bits_of_places(dst) | bits_of_places(src) | kWidest |
+                           static_cast<std::size_t>(dst.itemsize());
+  return bits & ~(bits - 1);
 }
 
 struct Transfer {
@@ -81,18 +90,25 @@ void move_bytes(const Transfer& how, char* dst, char* src, std::size_t bytes, in
   }
 }
 
-void move_piece(const Transfer& how, const Piece& piece, int pe) {
+// The words that begin `at` bytes into each element.
+void move_words(const Transfer& how, const Piece& piece, std::size_t word, std::size_t at, int pe) {
+  const auto bytes = static_cast<py::ssize_t>(word);
+  const std::ptrdiff_t dst_stride = piece.dst_stride / bytes, src_stride = piece.src_stride / bytes;
+  char *const to = piece.dst + at, *const from = piece.src + at;
+  if (how.is_on_stream)
+    (how.is_put ? chime_host_iput_on_stream : chime_host_iget_on_stream)(
+        to, from, dst_stride, src_stride, piece.count, word, pe, how.stream);
+  else
+    (how.is_put ? chime_host_iput : chime_host_iget)(to, from, dst_stride, src_stride, piece.count,
+                                                     word, pe);
+}
+
+void move_piece(const Transfer& how, const Piece& piece, std::size_t word, int pe) {
   const auto element = static_cast<py::ssize_t>(piece.element);
   if (piece.count == 1 || (piece.dst_stride == element && piece.src_stride == element))
     return move_bytes(how, piece.dst, piece.src, piece.count * piece.element, pe);
-  const std::ptrdiff_t dst_stride = piece.dst_stride / element,
-                       src_stride = piece.src_stride / element;
-  if (how.is_on_stream)
-    (how.is_put ? chime_host_iput_on_stream : chime_host_iget_on_stream)(
-        piece.dst, piece.src, dst_stride, src_stride, piece.count, piece.element, pe, how.stream);
-  else
-    (how.is_put ? chime_host_iput : chime_host_iget)(piece.dst, piece.src, dst_stride, src_stride,
-                                                     piece.count, piece.element, pe);
+  for (std::size_t at = 0; at < piece.element && chimex_last_status() == CHIMEX_OK; at += word)
+    move_words(how, piece, word, at, pe);
 }
 
 char* data_of(const py::array& array) {
@@ -111,10 +127,10 @@ void move(const Transfer& how, const py::array& dst, const py::array& src, int p
   }
   check_strides(dst, "destination");
   check_strides(src, "source");
-  check_element(static_cast<std::size_t>(dst.itemsize()));
+  const std::size_t word = word_bytes(dst, src);
   run(pe, [&] {
     for_each_piece(dst, src, 0, to, from, [&](const Piece& piece) {
-      if (piece.count > 0 && chimex_last_status() == CHIMEX_OK) move_piece(how, piece, pe);
+      if (piece.count > 0 && chimex_last_status() == CHIMEX_OK) move_piece(how, piece, word, pe);
     });
   });
 }

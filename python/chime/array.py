@@ -307,11 +307,20 @@ def _range_of(dtype: np.dtype[Any]) -> Tuple[float, float]:
     return (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
+def _integer(value: Any) -> int:
+    return int(value) if isinstance(value, np.bool_) else operator.index(value)
+
+
+def _real(value: Any) -> float:
+    if isinstance(value, (str, bytes, bytearray, np.complexfloating)):  # float() would take them
+        raise TypeError
+    return float(value)
+
+
 def number(value: Any, dtype: np.dtype[Any], which: str, whose: str) -> NDArray[Any]:
     """A number in one element. Raises where the element would hold another one; floats are rounded."""
-    convert: Any = {"i": operator.index, "u": operator.index, "b": bool, "f": float}[dtype.kind]
     try:
-        exact = convert(value)
+        exact = _real(value) if dtype.kind == "f" else _integer(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"the {which} is {value!r}, and {whose} is a number of type {dtype}") from None
     least, most = _range_of(dtype)
@@ -323,6 +332,31 @@ def number(value: Any, dtype: np.dtype[Any], which: str, whose: str) -> NDArray[
         if np.isfinite(element) or not math.isfinite(exact):
             return element
     raise InvalidError(f"the {which} is {exact!r}, which {whose} of type {dtype} does not hold")
+
+
+def _elements(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A number or text, or lists of them, as elements. Raises where an element would hold something else; floats are rounded."""
+    if dtype.kind in "biuf" and np.isscalar(values):  # what is mostly given, at once
+        return number(values, dtype, "value", "an element")
+    given = np.asarray(values)
+    if dtype.kind not in "biufSU" or given.size == 0:
+        return np.array(values, dtype)
+    if dtype.kind in "SU":
+        made = np.array(values, dtype)
+        if (made.astype(given.dtype) == given).all():
+            return made
+        raise InvalidError(f"elements of type {dtype} do not hold texts of type {given.dtype}")
+    if given.dtype.kind in "biuf":
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = given.astype(dtype)
+        if dtype.kind == "f":
+            is_held = np.isfinite(made) | ~np.isfinite(given)
+        else:
+            is_held = (made == given) & (given.dtype.kind != "f")
+        if is_held.all():
+            return made
+    ones = [number(value, dtype, "value", "an element") for value in np.array(values, object).flat]  # the first that is wrong says so
+    return np.array(ones, dtype).reshape(given.shape)
 
 
 def symmetric(array: Array, name: str) -> NDArray[Any]:
@@ -355,6 +389,8 @@ def local(array: Any, name: str, writable: bool = False, stream: Optional[Stream
         interface = getattr(array, "__cuda_array_interface__", None) if job.device() == "cuda" else None
         if interface:
             return _shown(interface, array, name, writable, stream)
+        if isinstance(array, np.ma.MaskedArray) and array.mask is not np.ma.nomask:
+            raise InvalidError(f"the {name} has a mask, which would be left out: pass its elements and its mask as two arrays")
         seen = np.asarray(array)
         if writable and not np.may_share_memory(seen, np.asarray(array)):
             raise InvalidError(f"the {name} is a {type(array).__name__}, which cannot receive: pass an array")
@@ -369,7 +405,7 @@ def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[St
     """Copies local `src` to `pe`'s `dst`; quiet() and barriers complete it there.
 
       dst     its shape and element type are src's. Strides may be any that are positive: columns of a plate are one call
-      src     an Array, a numpy array, a tensor; numbers and lists become what dst has
+      src     an Array, a numpy array, a tensor; numbers and lists become what dst has, where it holds them
       pe      0 to n_pes - 1
       nbi     may return before src is read: leave it as it is until quiet()
       stream  queues the call there, and returns
@@ -382,9 +418,9 @@ def put(dst: Array, src: Any, pe: int, *, nbi: bool = False, stream: Optional[St
     elif type(src) is Array:
         source = symmetric(src, "source")
     elif np.isscalar(src):
-        source = np.full(to.shape, src, to.dtype)
+        source = np.full(to.shape, _elements(src, to.dtype), to.dtype)
     else:
-        source = np.array(src, to.dtype) if isinstance(src, (list, tuple)) else local(src, "source", stream=stream)
+        source = _elements(src, to.dtype) if isinstance(src, (list, tuple)) else local(src, "source", stream=stream)
     if stream is None:
         _chime.put(to, source, pe, nbi)
     else:

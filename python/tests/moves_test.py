@@ -235,6 +235,29 @@ class Moves(OnAllPes):
             chime.barrier()
             self.assert_same([4, 4, 4], a.np)
 
+    def test_take_no_list_or_number_that_the_elements_do_not_hold(self):
+        wrong = {np.int32: (1.7, [1, 2.0], [1 << 31, 0], "1", [None, 1]), np.int8: (300, [0, 300], np.int16(-129)), np.uint64: (-1, [1, -1], 1 << 64, [0.0, 1.0]),
+                 np.bool_: (7, [0, 2], "no", 1.0), np.float32: (1e39, [0, 1e39], "1", ["0", "1"], 1j, np.complex64(1), [1j, 0]), "S2": ("abc", [b"abc", b""])}
+        right = {np.int32: [-5, True], np.uint64: [(1 << 64) - 1, 0], np.bool_: [np.True_, 0], np.float32: [float("-inf"), 1 << 70], "S2": ["ab", ""], np.complex64: [1j, 2]}
+        for dtype in {**wrong, **right}:
+            with self.subTest(dtype=dtype), chime.zeros(2, dtype) as a:
+                for values in wrong.get(dtype, ()):
+                    with self.refused(chime.InvalidError, f"{np.dtype(dtype)}"):
+                        chime.put(a, values, self.me)
+                self.assert_same(np.zeros(2, dtype), a.np)
+                chime.put(a, right.get(dtype, []) or 0, self.me)
+                self.assert_same(np.array(right.get(dtype, [0, 0]), dtype), a.np)
+
+    def test_take_no_array_whose_mask_would_be_left_out(self):
+        masked, seen = np.ma.masked_array([1.0, 2.0], [False, True]), np.zeros(2)
+        with chime.zeros(2) as a, chime.zeros(1, np.uint64) as word:
+            for call in (lambda: chime.put(a, masked, self.me), lambda: chime.get(masked, a, self.me), lambda: chime.put_signal(a, masked, word, 1, self.me)):
+                with self.refused(chime.InvalidError, "mask"):
+                    call()
+            chime.put(a, np.ma.masked_array([1.0, 2.0]), self.me)
+            chime.get(np.ma.masked_array(seen), a, self.me)
+            self.assert_same([1, 2], seen)
+
     def test_nbi_complete_with_quiet(self):
         with chime.zeros(1 << 14) as a:
             sent = np.arange(1 << 14) + self.me + 0.5

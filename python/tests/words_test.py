@@ -187,7 +187,7 @@ class Atomics(OnAllPes):
                 chime.atomic_or(a[0], 1, 0)
             with self.refused(chime.InvalidError, "index the array"):
                 chime.atomic_add(a, 1, 0)
-            for value in ("one", None, 1j, 10**400):
+            for value in ("one", "1", None, 1j, np.complex64(1), 10**400):
                 with self.refused(chime.InvalidError, "the value is", "float64"):
                     chime.atomic_add(a[0], value, 0)
             with self.refused(chime.InvalidError) as refusal:

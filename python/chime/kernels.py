@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import hashlib
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
-import tempfile
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _chime, cuda_module, errors, job, nvrtc
 from .array import Array, local, native, number
-from .errors import CompileError, InvalidError, NotInitializedError, SystemRefusedError, UnsupportedError
+from .errors import CompileError, InvalidError, NotInitializedError, UnsupportedError
+from .kept import kept, listed
 from .stream import Stream
 
 _NVRTC = "nvrtc"
@@ -70,90 +70,79 @@ def _wants_nvrtc(compiler: Optional[str]) -> bool:
     return True
 
 
-def _host_compiler() -> str:
-    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
-        if shutil.which(name):
-            return name
-    raise UnsupportedError("there is no C++ compiler for the kernel: install g++ 12 or newer, or name one by compiler= or CXX")
+def _host_compiler() -> List[str]:
+    named = os.environ.get("CXX", "")
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise UnsupportedError(f"CXX is {named!r}, which names no compiler: {str(error).lower()}") from None
+    if words and not shutil.which(words[0]):
+        raise UnsupportedError(f"CXX names the compiler {words[0]}, which is not found: install it, or name another one")
+    words = words or list(filter(shutil.which, ("c++", "g++", "clang++")))[:1]
+    if not words:
+        raise UnsupportedError("there is no C++ compiler for the kernel: install g++ 12 or newer, or name one by compiler= or CXX")
+    return words
 
 
-def _command(compiler: Optional[str], flags: Sequence[str]) -> Tuple[List[str], str]:
-    """The compiler with its options, and the ending of its sources."""
+class _Command(NamedTuple):
+    compiler: List[str]  # its name, and what stands before all options: ccache g++
+    options: List[str]
+    linked: List[str]  # libraries: they stand behind the source, which needs them
+    ending: str  # of the source
+
+
+def _command(compiler: Optional[str], flags: Sequence[str]) -> _Command:
     build = _build()
     include = [f"-I{folder}" for folder in _include(build)]
     library = _HERE / build["library"]
-    linked = [f"-L{library.parent}", f"-l:{library.name}"]
+    folder, file = f"-L{library.parent}", f"-l:{library.name}"
     if job.device() == "cpu":
         options = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *include, *flags]
-        return [compiler or _host_compiler(), *options, *linked], ".cpp"
+        return _Command([compiler] if compiler else _host_compiler(), options, [folder, file], ".cpp")
     found = compiler or build["cuda"]
     if not found:
         raise UnsupportedError("this Chime was built without CUDA and without the softgpu: it compiles kernels for the CPU device alone (CHIME_DEVICE=cpu)")
     if pathlib.Path(found).name == "chime-cc":  # which finds Chime itself
-        return [found, "-O2", "-shared", f"-I{_HERE}", *flags], ".cu"
+        return _Command([found], ["-O2", "-shared", f"-I{_HERE}", *flags], [], ".cu")
     architecture = [] if any("arch" in flag or "gencode" in flag for flag in flags) else ["-arch=native"]
     options = ["-std=c++20", "-O2", "-shared", "-Xcompiler=-fPIC", "-Xcompiler=-fvisibility=hidden", *architecture, *include, *flags]
-    return [found, *options, linked[0], f"-Xlinker={linked[1]}"], ".cu"
+    return _Command([found], options, [folder, f"-Xlinker={file}"], ".cu")
 
 
 def _whole_text(source: str, name: str) -> str:
     return f'#include <chime/chime.h>\n#line 1 "{name}"\n{source}\n#line 1 "chime.kernel"\n#include <kernel_launch.hpp>\nCHIME_PYTHON_KERNEL({name})\n'
 
 
-def _cache() -> pathlib.Path:
-    folder = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "chime" / "kernels"
+def _version_of(compiler: Sequence[str]) -> str:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return subprocess.run([*compiler, "--version"], capture_output=True, text=True).stdout
     except OSError as error:
-        raise SystemRefusedError(f"compiled kernels are kept in {folder}, which cannot be made: {error.strerror}. XDG_CACHE_HOME names another place") from None
-    return folder
+        raise UnsupportedError(f"the compiler {compiler[0]} does not start: {error.strerror}; install it, or name another by compiler=") from None
 
 
-def _version_of(compiler: str) -> str:
-    try:
-        return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    except OSError as error:
-        raise UnsupportedError(f"the compiler {compiler} does not start: {error.strerror}; install it, or name another by compiler=") from None
-
-
-def _key(text: str, command: Sequence[str], version: str) -> str:
-    """Changes with all that the result depends on: also the compiler's version, and this library, which is built with its headers."""
+def _key(text: str, command: Sequence[str], version: str, flags: Sequence[str] = ()) -> str:
+    """Changes with all that the result depends on but the files that it includes: also the compiler's version, the folder that flags may be relative to,
+    and this library, which is built with its headers."""
     library = os.stat(_HERE / _build()["library"])
     headers = [(_HERE / header).read_text() for header in ("kernel_launch.hpp", "kernel_parameters.hpp")]
-    parts = (text, *headers, *command, version, _chime.version, str(library.st_mtime_ns), str(library.st_size))
+    parts = (text, *headers, *command, version, os.getcwd() if flags else "", _chime.version, str(library.st_mtime_ns), str(library.st_size))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _kept(key: str, suffix: str, make: Callable[[pathlib.Path], pathlib.Path]) -> pathlib.Path:
-    """The compiler's result: from the cache, or made in a scratch folder by the one of several PEs that comes first."""
-    stem = _cache() / key
-    result, lock = stem.with_suffix(suffix), stem.with_suffix(".lock")
-    if result.exists():
-        return result
-    try:
-        with lock.open("w") as held, tempfile.TemporaryDirectory(dir=stem.parent) as scratch:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            if not result.exists():
-                make(pathlib.Path(scratch)).replace(result)
-            lock.unlink(missing_ok=True)
-    except OSError as error:
-        raise SystemRefusedError(f"the compiled kernel cannot be kept in {stem.parent}: {error}. XDG_CACHE_HOME names another place") from None
-    return result
-
-
-def _compile(text: str, name: str, command: Sequence[str], ending: str) -> pathlib.Path:
+def _compile(text: str, name: str, command: _Command, flags: Sequence[str]) -> pathlib.Path:
     """The library with this kernel."""
 
-    def make(scratch: pathlib.Path) -> pathlib.Path:
-        source, made = scratch / ("kernel" + ending), scratch / "kernel.so"
+    def make(scratch: pathlib.Path) -> Tuple[pathlib.Path, List[str]]:
+        source, made, rule = scratch / ("kernel" + command.ending), scratch / "kernel.so", scratch / "kernel.d"
         source.write_text(text)
-        # The libraries stand behind what needs them.
-        done = subprocess.run([command[0], str(source), *command[1:], "-o", str(made)], capture_output=True, text=True)
+        words = [*command.compiler, str(source), *command.options, "-MD", "-MT", "kernel", "-MF", str(rule), *command.linked, "-o", str(made)]
+        done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode != 0:
-            raise CompileError(f"{command[0]} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
-        return made
+            raise CompileError(f"{' '.join(command.compiler)} does not compile the kernel {name}:\n{done.stderr or done.stdout}")
+        return made, [*listed(rule, source), *filter(os.path.isfile, flags)]
 
-    return _kept(_key(text, command, _version_of(command[0])), ".so", make)
+    words = [*command.compiler, *command.options, *command.linked]
+    return kept(_key(text, words, _version_of(command.compiler), flags), ".so", make)
 
 
 def _compile_by_nvrtc(source: str, name: str, architecture: str, flags: Sequence[str], library: Optional[str] = None) -> nvrtc.Compiled:
@@ -164,12 +153,12 @@ def _compile_by_nvrtc(source: str, name: str, architecture: str, flags: Sequence
             f"CHIME_PYTHON_PARAMETERS({name})\n")
     options = compiler.options(_include(build), architecture, flags)
 
-    def make(scratch: pathlib.Path) -> pathlib.Path:
+    def make(scratch: pathlib.Path) -> Tuple[pathlib.Path, List[str]]:
         made = scratch / "kernel.json"
         made.write_text(json.dumps(compiler.compile(text, name, options)._asdict()))
-        return made
+        return made, nvrtc.included(text, options)
 
-    result = _kept(_key(text, [str(compiler.file), *options], str(compiler.version)), ".json", make)
+    result = kept(_key(text, [str(compiler.file), *options], str(compiler.version), flags), ".json", make)
     return nvrtc.Compiled(**json.loads(result.read_text()))
 
 
@@ -179,7 +168,7 @@ def _compile_by_nvrtc(source: str, name: str, architecture: str, flags: Sequence
 def _pointer(value: Any, parameter: str, which: str, stream: Optional[Stream]) -> Tuple[int, Any]:
     """The address, and what must stay while the kernel may use it."""
     if value is None or isinstance(value, (int, np.integer)):
-        return int(value or 0), None
+        return int(number(value or 0, np.dtype(np.uint64), which, "an address")), None
     if isinstance(value, Array):
         memory = value.live
     elif job.device() == "cpu" or getattr(value, "__cuda_array_interface__", None):
@@ -323,7 +312,8 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
       compiler  another one. Of a GPU's it is nvcc, or called chime-cc, or "nvrtc", or the path of a libnvrtc.so: CUDA's compiler as a library, which
                 takes device code alone. Without it nvcc compiles for GPUs, and NVRTC where there is no nvcc
 
-    Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, options, compiler and version of Chime. PEs of a machine compile a kernel once.
+    Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, included files, options, compiler, version of Chime and working folder. PEs of a machine
+    compile a kernel once.
 
     Raises CompileError with the compiler's words, LaunchError if the driver does not load the result, UnsupportedError where there is no compiler,
     SystemRefusedError where the cache cannot be written, NotInitializedError outside of a job.
@@ -336,8 +326,7 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
         architecture = cuda_module.driver().architecture()
         made = _compile_by_nvrtc(source, name, architecture, flags, None if compiler == _NVRTC else compiler)
         return Kernel(name, cuda_module.Module(*made))
-    command, ending = _command(compiler, flags)
-    library = _compile(_whole_text(source, name), name, command, ending)
+    library = _compile(_whole_text(source, name), name, _command(compiler, flags), flags)
     try:
         return Kernel(name, _Library(name, library))
     except OSError as error:  # the dynamic linker's: a function that is nowhere

@@ -10,7 +10,7 @@ import re
 import shutil
 import struct
 import sysconfig
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import CompileError, SystemRefusedError, UnsupportedError
 
@@ -64,6 +64,26 @@ def found(file: Optional[str] = None, nvcc: Optional[str] = None) -> Optional[Tu
 
 
 # ---- Compiling ----------------------------------------------------------------------------------
+
+_INCLUDE = re.compile(r"""^\s*#\s*include\s*[<"]([^>"\n]+)[>"]""", re.MULTILINE)
+_FOLDER = re.compile(r"(?:-I|--include-path=)(.+)")
+
+
+def included(text: str, options: Sequence[str]) -> List[str]:
+    """The files that a text includes, and others that it only might, for NVRTC names none: includes are followed whatever #if says. Not those that a macro
+    names."""
+    folders = [match[1] for match in map(_FOLDER.match, options) if match]
+    files: Dict[str, None] = {}
+    waiting = [(text, "")]
+    while waiting:
+        content, beside = waiting.pop()
+        for name in _INCLUDE.findall(content):
+            places = (os.path.join(folder, name) for folder in ([beside] if beside else []) + folders)
+            file = next(filter(os.path.isfile, places), None)
+            if file and file not in files:
+                files[file] = None
+                waiting.append((pathlib.Path(file).read_text(errors="replace"), os.path.dirname(file)))
+    return list(files)
 
 
 class Nvrtc:

@@ -81,6 +81,9 @@ class Kernels(OnAllPes):
             for wrong, words in ((floats, "float32"), (plate[:, 0], "contiguous"), (np.zeros(4, ">f8"), "byte order"), ([1.0] * 4, "cannot receive")):
                 with self.refused(chime.InvalidError, "argument 1 of add" if "byte" not in words else "", words):
                     add[1, 4](wrong, sums)
+            for address in (-1, 1 << 64):
+                with self.refused(chime.InvalidError, f"argument 1 of add is {address}", "address"):
+                    add[1, 4](address, sums)
         with self.refused(chime.InvalidError, "no more"):
             add[1, 4](sums, local)
 

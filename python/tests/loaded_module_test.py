@@ -58,9 +58,9 @@ def compiled(source, name):
         file = scratch / "kernel.cu"
         file.write_text(text)
         subprocess.run([*command, str(file)], check=True, cwd=scratch)
-        return file.with_suffix(".ptx")
+        return file.with_suffix(".ptx"), []
 
-    ptx = kernels._kept(kernels._key(text, command, kernels._version_of(CHIME_CC)), ".ptx", make).read_text()
+    ptx = kernels.kept(kernels._key(text, command, kernels._version_of([CHIME_CC])), ".ptx", make).read_text()
     lowered = re.search(rf"\.entry (_Z\d+{name.partition('<')[0]}\w*)\(", ptx)[1]
     return ptx, lowered, nvrtc.parameters_in(ptx)
 

@@ -97,8 +97,11 @@ class Kernels(OnAllPes):
             calls, compile_one = [], nvrtc.Nvrtc.compile
             nvrtc.Nvrtc.compile = lambda self, *arguments: calls.append(arguments) or compile_one(self, *arguments)
             try:
-                for flags, compilations in (((), 1), ((), 1), (("-DMORE",), 2)):
-                    compiled(NOTHING, "nothing", flags)
+                source = '#include "outer.h"\n' + NOTHING
+                pathlib.Path(folder, "outer.h").write_text("# include <inner.h>\n")
+                for text, flags, compilations in (("// 1\n", (), 1), ("// 1\n", (), 1), ("// two\n", (), 2), ("// 1\n", (), 2), ("// 1\n", ("-DMORE",), 3)):
+                    pathlib.Path(folder, "inner.h").write_text(text)
+                    compiled(source, "nothing", (f"-I{folder}", *flags))
                     self.assertEqual(compilations, len(calls))
             finally:
                 nvrtc.Nvrtc.compile = compile_one

@@ -23,10 +23,10 @@ with chime.init() as job:
     loaded = {str(path) for path in names if path.name.startswith(("_chime", "libchime", "libsoftgpu"))}
     libraries = ["_chime", "libchime.so", *(["libsoftgpu.so"] if chime.device() == "cuda" else [])]
     assert all(any(library in name for name in loaded) for library in libraries), loaded
-    command, _ = kernels._command(None, ())
-    folders = [word[2:] for word in command if word.startswith(("-I", "-L"))]
+    command = kernels._command(None, ())
+    folders = [word[2:] for word in (*command.options, *command.linked) if word.startswith(("-I", "-L"))]
     if chime.device() == "cuda":
-        folders.append(command[0])
+        folders.append(command.compiler[0])
     outside = [name for name in (*loaded, *folders) if not os.path.realpath(name).startswith(prefix)]
     assert not outside, f"taken from outside {prefix}: {outside}"
     print(f"PE {job.my_pe} of {job.n_pes}: a kernel on {chime.device()} told it {got[0]}")

@@ -68,6 +68,8 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
         raise InvalidError("init takes comm or uid, not both")
     if uid is None and (my_pe is not None or n_pes is not None):
         raise InvalidError("my_pe and n_pes go with uid; a launcher or a communicator numbers the PEs itself")
+    if uid is not None and (my_pe is None or n_pes is None):
+        raise InvalidError("uid wants my_pe and n_pes, too")
     # `auto` is what the program is compiled for, and Python programs have no kernels when they start.
     is_gpu = wanted.get("CHIME_DEVICE", os.environ.get("CHIME_DEVICE", "auto")) == "cuda"
     if is_gpu:
@@ -77,9 +79,7 @@ def init(*, comm: Any = None, uid: Optional[bytes] = None, my_pe: Optional[int] 
         from mpi4py import MPI
 
         _chime.init_mpi(MPI._addressof(comm), pairs)
-    elif uid is not None:
-        if my_pe is None or n_pes is None:
-            raise InvalidError("uid wants my_pe and n_pes, too")
+    elif uid is not None and my_pe is not None and n_pes is not None:
         _chime.init_uniqueid(uid, my_pe, n_pes, pairs)
     else:
         _chime.init_launcher(pairs)

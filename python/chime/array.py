@@ -37,8 +37,8 @@ class _Loan:
 
 
 class _Block:
-    """One allocation of the symmetric heap. All PEs free it together, so the garbage collector, which runs on each PE when it likes, may not:
-    an array that is dropped stays allocated until finalize."""
+    """One allocation of the symmetric heap. All PEs free it together. The garbage collector runs on each PE at another time, so it frees nothing: an array
+    that is dropped stays allocated until finalize."""
 
     def __init__(self, address: int) -> None:
         self.address: Optional[int] = address
@@ -147,7 +147,7 @@ class Array:
 
     @property
     def address(self) -> int:
-        """Of its first element in this process: what C functions and kernels take. Raises InvalidError if it is freed."""
+        """Where its first element lies in this process: what C functions and kernels take. Raises InvalidError if it is freed."""
         return _chime.address(self.live)
 
     def __len__(self) -> int:
@@ -478,7 +478,7 @@ def put_signal(dst: Array, src: Any, sig: Array, value: int, pe: int, *, op: int
 
 
 def signal_address(sig: Array) -> int:
-    """Of a signal: an Array of one element of type uint64."""
+    """Where a signal lies: an Array of one element of type uint64."""
     view = symmetric(sig, "signal")
     if view.size != 1 or view.dtype != np.uint64:
         raise InvalidError(f"a signal is one element of type uint64, not {view.shape} of {view.dtype}: index it")

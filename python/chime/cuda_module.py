@@ -95,7 +95,7 @@ class Driver:
             self._library.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
 
     def architecture(self) -> str:
-        """Of the PE's GPU: sm_90."""
+        """The compute capability of the PE's GPU, as compilers name it: sm_90."""
         numbers = (ctypes.c_int(), ctypes.c_int())
         for number, attribute in zip(numbers, (_MAJOR, _MINOR)):
             self.call("cuDeviceGetAttribute", ctypes.byref(number), attribute, self._device)

@@ -309,7 +309,7 @@ def kernel(source: str, name: str, *, flags: Sequence[str] = (), compiler: Optio
       name      the function's: `shift`, `mine::shift`, `scale<float>`
       flags     more options of the compiler: -I and -D of each; -O0 -g of a C++ compiler and nvcc; for a GPU -arch=sm_90, which is that of the PE's GPU unless
                 named. NVRTC's are fewer than nvcc's: it refuses -O2, -g, -gencode, -Xcompiler. Name the compiler where your options need it
-      compiler  another one. Of a GPU's it is nvcc, or called chime-cc, or "nvrtc", or the path of a libnvrtc.so: CUDA's compiler as a library, which
+      compiler  another one. For a GPU it is nvcc, or called chime-cc, or "nvrtc", or the path of a libnvrtc.so: CUDA's compiler as a library, which
                 takes device code alone. Without it nvcc compiles for GPUs, and NVRTC where there is no nvcc
 
     Results are kept in $XDG_CACHE_HOME/chime/kernels, by text, included files, options, compiler, version of Chime and working folder. PEs of a machine

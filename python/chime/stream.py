@@ -42,10 +42,12 @@ class Stream:
         return self._handle
 
     def hold(self, array: NDArray[Any]) -> None:
-        """Keeps memory that queued work uses: of an own stream until synchronize(), of another library's as long as this object. Called when the work is
-        queued: a synchronize() of another thread that came in between would neither wait for the work nor keep the memory.
+        """Keeps memory that queued work uses: until synchronize() of an own stream, and as long as this object for another library's stream.
 
-          array   what is kept. Raises nothing
+          array   what is kept
+
+        Call it when the work is in the queue. If it came before, another thread's synchronize() could come in between: it would let the memory go and
+        not wait for the work. Raises nothing.
         """
         self._held[next(_calls)] = array
 
@@ -60,8 +62,7 @@ class Stream:
         _chime.stream_synchronize(self.handle)
         for call in awaited:
             self._held.pop(call, None)
-        if _chime.is_initialized():
-            _chime.fence()  # raises what kernels have met
+        _chime.fence()  # raises what kernels have met
 
     def close(self) -> None:
         """Waits for the queued work, and ends an own stream. Raises what synchronize() raises."""

@@ -110,7 +110,7 @@ def prints_nothing_that_it_raises():
 
 
 def numbers_pes_by_a_unique_id():
-    """Of two processes that no launcher started; the id goes through a pipe."""
+    """Two processes that no launcher started; the id goes through a pipe."""
     get, put = os.pipe()
     child = os.fork()
     pe = 0 if child else 1

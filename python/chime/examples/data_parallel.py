@@ -75,7 +75,7 @@ Gradients = Callable[[Parameters, Any, Any, int], Iterator[List[Any]]]
 
 
 def numpy_gradients(p: Parameters, x: Any, y: Any, batch: int) -> Iterator[List[Any]]:
-    """Of this PE's part of half the mean square error: bucket by bucket."""
+    """The gradients of half the mean square error, over this PE's part of the data, bucket by bucket."""
     hidden = np.tanh(x @ p["w1"] + p["b1"])
     error = (hidden @ p["w2"] + p["b2"] - y) / batch
     yield [hidden.T @ error, error.sum(axis=0)]

@@ -1,5 +1,7 @@
 """Teams, and every collective: at once, with a timeout, on a stream."""
 
+import time
+
 import numpy as np
 from pes import OnAllPes, main
 
@@ -114,11 +116,17 @@ class Collectives(OnAllPes):
             apart.np[:] = np.repeat(np.arange(2 * self.n), 2) + 100 * self.me
             chime.barrier()
             chime.WORLD.alltoall(dst, src, **keywords)
-            chime.WORLD.alltoalls(wide, apart, 1, 2, 2, **keywords)
             self.done(keywords)
             self.assert_same([100 * pe + 10 * self.me + i for pe in range(self.n) for i in (0, 1)], dst.np)
-            self.assert_same([100 * pe + 2 * self.me + i for pe in range(self.n) for i in (0, 1)], wide.np[: 2 * self.n])
-            chime.barrier()
+            for stride in (1, 2):
+                wide.np[:] = -1
+                chime.barrier()
+                chime.WORLD.alltoalls(wide, apart, stride, 2, 2, **keywords)
+                self.done(keywords)
+                expected = np.full(4 * self.n, -1)
+                expected[: 2 * self.n * stride : stride] = [100 * pe + 2 * self.me + i for pe in range(self.n) for i in (0, 1)]
+                self.assert_same(expected, wide.np)
+                chime.barrier()
         with self.refused(chime.InvalidError, "stride"):
             chime.WORLD.alltoalls(wide, apart, 0, 1, 1)
         for to, source, name in ((wide, apart[1:], "source"), (wide[1:], apart, "destination")):
@@ -237,12 +245,19 @@ class Collectives(OnAllPes):
             chime.barrier(timeout=1, stream=stream)
 
     def test_that_a_member_does_not_call_end_at_their_timeout(self):
-        team = chime.WORLD.split_strided(0, 1, self.n)
-        if self.n > 1 and self.me == 0:
-            with self.refused(chime.TimeoutError):
-                team.barrier(timeout=0.3)
-        elif self.n == 1:
-            team.barrier(timeout=0.3)
+        dst, src = self.arrays(self.n)
+        one, places = [1] * self.n, list(range(self.n))
+        calls = (lambda team: team.barrier(timeout=0.3), lambda team: team.barrier(timeout=0),
+                 lambda team: team.alltoallv(dst, src, one, places, one, places, timeout=0.3))
+        for call in calls:
+            team = chime.WORLD.split_strided(0, 1, self.n)
+            began = time.monotonic()
+            if self.n > 1 and self.me == 0:
+                with self.refused(chime.TimeoutError):
+                    call(team)
+                self.assertLess(time.monotonic() - began, 15)  # not by CHIME_TIMEOUT
+            elif self.n == 1:
+                call(team)
         chime.WORLD.lane(2).sync()
 
 

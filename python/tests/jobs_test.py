@@ -143,19 +143,24 @@ def takes_a_communicator_of_mpi4py():
 
 
 def survivor():
-    """Under chime-run --keep-going with CHIME_ON_PEER_FAILURE=report the last PE dies. The others return its number, and a signal that does not come."""
+    """Under chime-run --keep-going with CHIME_ON_PEER_FAILURE=report the last PE dies. The others return its number, a team with it, and a signal that does
+    not come."""
     chime.init()
     last, word, team = chime.n_pes() - 1, chime.zeros(1, np.uint64), chime.WORLD.split_strided(0, 1, chime.n_pes())
     chime.barrier()
     if chime.my_pe() == last:
         os.kill(os.getpid(), signal.SIGKILL)
-    error = refused(chime.PeerDeadError, lambda: team.barrier())
-    wanted(error.pe == last and error.status == 7, f"{error.pe}: {error.text}")
-    return last, word
+    end = time.monotonic() + 60
+    while chime.pe_status(last) == 0:
+        wanted(time.monotonic() < end, f"PE {last} lives")
+        time.sleep(0.01)
+    return last, team, word
 
 
 def names_a_dead_pe():
-    last, word = survivor()
+    last, team, word = survivor()
+    error = refused(chime.PeerDeadError, team.barrier)
+    wanted(error.pe == last and error.status == 7, f"{error.pe}: {error.text}")
     began = time.monotonic()
     error = refused(chime.PeerDeadError, lambda: chime.signal_wait(word, "==", 1))
     wanted(error.pe == last and f"PE {last}" in error.text, f"{error.pe}: {error.text}")
@@ -179,7 +184,8 @@ def is_left_by_ctrl_c():
 
 
 def is_left_by_ctrl_c_after_a_death():
-    _, word = survivor()
+    """CHIME_TIMEOUT is 0: nothing else ends the wait."""
+    _, _, word = survivor()
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     began = time.monotonic()
     refused(KeyboardInterrupt, lambda: chime.signal_wait(word, "==", 1))
@@ -189,7 +195,7 @@ def is_left_by_ctrl_c_after_a_death():
 
 
 def lets_other_threads_run():
-    """A wait gives up the interpreter's lock: the thread that ends it is of this process."""
+    """What waits gives up the interpreter's lock."""
     with chime.init() as job:
         word = chime.zeros(1, np.uint64)
         wanted(chime.signal_fetch(word) == 0, "no zero")
@@ -198,6 +204,16 @@ def lets_other_threads_run():
         wanted(chime.signal_wait(word, "==", 4, timeout=60) == 4, "another value")
         thread.join()
         wanted(job.my_pe >= 0, "no PE")
+        # PE 1 comes to a call when a thread of PE 0 has run, which waits for it in the call.
+        ran, freed = chime.zeros(2, np.int32), chime.zeros(1)
+        for turn, call in enumerate((freed.free, chime.barrier)):
+            if job.my_pe == 0:
+                threading.Timer(0.2, lambda: ran.np.__setitem__(turn, 1)).start()
+            end = time.monotonic() + 20
+            while job.my_pe == 1 and not ran.at(0)[turn]:
+                wanted(time.monotonic() < end, f"no thread has run in PE 0 while {call} waited")
+                time.sleep(0.01)
+            call()
 
 
 FACTS = [is_bounded_by_init_and_finalize, is_not_left_by_an_exception, names_its_errors, ends_with_a_status, takes_settings,

@@ -297,6 +297,25 @@ class Moves(OnAllPes):
             stream.synchronize()
             self.assert_same([9] * 8, a.np)
             chime.barrier()
+            for value, nbi in ((5, True), (6, False)):
+                chime.put_signal(a, np.full(8, 9.0), word, value, self.right, op=chime.SIGNAL_ADD, nbi=nbi, stream=stream)
+            stream.synchronize()
+            self.assertEqual(15, chime.signal_wait(word, ">", 9, timeout=60))
+            chime.barrier()
+
+    def test_on_streams_have_come_when_the_stream_is_done(self):
+        n = 1 << 18
+        with chime.zeros(n) as a, chime.zeros(n) as b, chime.Stream() as stream:
+            a.np[:] = self.me + 1
+            chime.barrier()
+            chime.get(b, a, self.right, stream=stream)
+            stream.synchronize()
+            self.assertEqual((self.right + 1) * n, b.np.sum())
+            chime.barrier()
+            for nbi, name in ((False, "chimex_getmem_on_stream"), (True, "chimex_getmem_nbi_on_stream")):
+                if self.n > 1:  # a PE's own memory need not be symmetric
+                    with self.refused(chime.InvalidError, f"{name}: ", "not a symmetric address"):
+                        chime._chime.get_on_stream(np.zeros(1), np.zeros(1), self.right, nbi, stream.handle)
 
     def test_on_streams_keep_local_memory_until_they_are_done(self):
         with chime.zeros(8) as a, chime.zeros(1, np.uint64) as word, chime.Stream() as stream:

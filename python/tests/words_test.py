@@ -18,6 +18,25 @@ class Signals(OnAllPes):
             self.assertEqual(7, chime.signal_wait(word, ">", 5, timeout=60))
             self.assertEqual(7, chime.signal_fetch(word))
             chime.barrier()
+            with chime.Stream() as stream:
+                for value in (3, 4):
+                    chime.signal_op(word, value, self.right, op=chime.SIGNAL_ADD, stream=stream)
+            self.assertEqual(14, chime.signal_wait(word, ">", 10, timeout=60))
+            chime.barrier()
+
+    def test_are_compared_on_streams_in_each_way(self):
+        with chime.zeros(2, np.uint64) as words, chime.Stream() as stream:
+            words.np[0] = 5
+            for cmp, value in (("!=", 4), (">", 4), (">=", 4), ("<", 6), ("<=", 6), ("==", 5)):
+                chime.signal_wait(words[0], cmp, value, stream=stream)
+            chime.signal_op(words[1], 1, self.me, stream=stream)
+            try:
+                chime.signal_wait(words[1], "==", 1, timeout=20)
+            finally:
+                for value in (4, 6, 5):  # so that the stream ends in any case
+                    words.np[0] = value
+                    time.sleep(0 if words.np[1] else 0.1)
+            chime.barrier()
 
     def test_that_do_not_come_end_the_wait_at_its_bound(self):
         with chime.zeros(1, np.uint64) as word:
@@ -67,9 +86,10 @@ class Words(OnAllPes):
                 chime.put(words[1], np.array(3, dtype), self.right)
                 chime.wait(words[1], ">", 2, timeout=60)
                 chime.barrier()
-        with chime.zeros(1, np.int32) as word:
-            word.np[0] = -1
-            self.assertTrue(chime.test(word, "<", 0))
+                words.np[0] = ~words.np[0] if words.dtype.kind == "i" else 1 << 8 * words.dtype.itemsize - 1  # the highest bit is set
+                cmp = "<" if words.dtype.kind == "i" else ">"
+                self.assertTrue(chime.test(words[0], cmp, 0))
+                chime.wait(words[0], cmp, 0, timeout=0)
 
     def test_that_cannot_be_waited_for_are_refused(self):
         with chime.zeros(2) as a:

@@ -13,6 +13,12 @@ from hosts_of_a_test import HOSTS, PATIENCE_S, SHELL, LeavesNothing, places_of, 
 CHIME_RUN = os.environ["TESTED_CHIME_RUN"]
 PE = os.environ["TESTED_PE"]
 HAS_FABRIC = os.environ["TESTED_FABRIC"] == "1"
+PYTHON = os.environ["TESTED_PYTHON"]  # empty: the package is not built
+PYTHONS_PE = """
+import chime, socket
+with chime.init() as job:
+    print(f"PE {job.my_pe} of {job.n_pes} on {socket.gethostname()}, {chime.node_my_pe()} of {chime.node_n_pes()} there")
+"""
 
 
 class OnHosts(LeavesNothing):
@@ -61,6 +67,11 @@ class OnHosts(LeavesNothing):
             code, out, err = self.run_job("-n", "4", PE, "meets", folder, hosts="host0:3,host1")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(places_of(out), ["0:0/3", "0:1/3", "0:2/3", "1:0/1"])
+        if PYTHON:
+            package = f"PYTHONPATH={os.environ['TESTED_PACKAGE']}"
+            code, out, err = self.run_job("-n", "3", "-x", package, PYTHON, "-c", PYTHONS_PE, hosts="host0:2,host1")
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(places_of(out), ["0:0/2", "0:1/2", "1:0/1"])
 
     def test_the_interface_is_the_one_that_is_asked_for(self):
         self.environment["CHIME_BOOTSTRAP_IF"] = "eth0"

@@ -1,4 +1,4 @@
-"""Runs a file's tests on all PEs of a job: each PE makes the same calls in the same order."""
+"""Runs a file's tests on all PEs of a job: each PE makes the same calls in the same order. pes.py <module>...: those of several files in one job."""
 
 import sys
 import unittest
@@ -50,11 +50,16 @@ class _Refused:
         return True
 
 
-def main():
+def main(*modules):
     with chime.init():
-        program = unittest.main("__main__", exit=False, verbosity=0, failfast=True)
+        which = {"module": None, "argv": [sys.argv[0], *modules]} if modules else {}
+        program = unittest.main(**which, exit=False, verbosity=0, failfast=True)
         if not program.result.wasSuccessful():
             sys.stderr.flush()
             chime.global_exit(1)
         if program.result.testsRun == 0:
             chime.global_exit(2)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -76,6 +76,77 @@ std::uint64_t fetch(Runtime& runtime, const std::uint64_t* word) {
   return value;
 }
 
+// ---- Waits that look ----
+
+// Waits by `wait_once(timeout_ns)`, and looks when one of these has timed out.
+template <class WaitOnce>
+int wait_and_look(std::uint64_t timeout_ns, const chime_wait_look& look, WaitOnce wait_once) {
+  const std::uint64_t begin = exec::clock_ns();
+  for (;;) {
+    const std::uint64_t waited = exec::clock_ns() - begin;
+    const std::uint64_t left = timeout_ns > waited ? timeout_ns - waited : 1;
+    const bool is_last = timeout_ns != 0 && left <= look.every_ns;
+    const int status = wait_once(is_last ? left : look.every_ns);
+    if (status != CHIMEX_ERR_TIMEOUT || is_last) return status;
+    if (const int ended = look.look(look.argument); ended != CHIMEX_OK) return ended;
+  }
+}
+
+// The same on the CPU device, as one event of the timeline. Where an error has been recorded, the
+// wait ends, and run() throws it.
+template <class T>
+int wait_looking(const Context& ctx, const detail::WaitSet<T>& set, std::uint64_t timeout_ns,
+                 const chime_wait_look& look, std::uint64_t* seen) {
+  Wait wait = {.operation = set.operation,
+               .address = set.elements,
+               .expected = detail::bits_of<T>(set.value),
+               .bytes = sizeof(T),
+               .cmp = set.cmp};
+  const exec::Traced traced = detail::trace(ctx, Thread{}, detail::work_of(wait));
+  T value{};
+  const int status = wait_and_look(timeout_ns, look, [&](std::uint64_t slice_ns) {
+    wait.timeout_ns = slice_ns;
+    const int waited = wait_for_peers(ctx, wait, [&] {
+                         value = order::observe(set.elements);
+                         return compare<T>(value, set.cmp, set.value);
+                       }).status;
+    const bool has_failed =
+        async_error_is_recorded(ctx) || async_error_is_recorded(current_slot()->host_context);
+    return waited == CHIMEX_ERR_TIMEOUT && has_failed ? CHIMEX_ERR_ABORTED : waited;
+  });
+  if (status == CHIMEX_OK) traced.saw([&] { return detail::bits_of(value); });
+  if (seen != nullptr) *seen = static_cast<std::uint64_t>(value);
+  return traced.ended(status);
+}
+
+int wait_looking(Operation called, const chime_wait_request& request, std::uint64_t timeout_ns,
+                 const chime_wait_look* look, std::uint64_t* seen) {
+  int status = CHIMEX_OK;
+  const int failed = status_of(called, [&] {
+    check_wait(called, request);
+    if (look == nullptr) throw Error("", CHIMEX_ERR_INVALID, "the argument look is null");
+    status = run(
+        called, Checks::kAsTheJobSays,
+        [&](const Context& ctx) {
+          return with_checked_set(called, request, [&](const auto& set) {
+            return wait_looking(ctx, set, timeout_ns, *look, seen);
+          });
+        },
+        [&](Runtime& runtime) {
+          const int waited = wait_and_look(timeout_ns, *look, [&](std::uint64_t slice_ns) {
+            const int once =
+                status_of_wait([&] { gpu_ops::wait(runtime, request, host::look, slice_ns); });
+            throw_recorded_error(runtime);
+            return once;
+          });
+          if (seen != nullptr)
+            *seen = fetch(runtime, static_cast<const uint64_t*>(request.elements));
+          return waited;
+        });
+  });
+  return failed ? failed : status;
+}
+
 }  // namespace
 }  // namespace chime::host
 
@@ -195,6 +266,17 @@ size_t chime_host_test(const chime_wait_request* request) {
         check_wait(called, *request);
         return gpu_ops::test(runtime, *request, look);
       });
+}
+
+int chime_host_signal_wait_looking(uint64_t* sig, int cmp, uint64_t value, uint64_t timeout_ns,
+                                   const chime_wait_look* look, uint64_t* seen) {
+  return wait_looking(Operation::kSignalWaitUntilTimeout, signal_request(sig, cmp, &value),
+                      timeout_ns, look, seen);
+}
+
+int chime_host_wait_looking(const chime_wait_request* request, uint64_t timeout_ns,
+                            const chime_wait_look* look) {
+  return wait_looking(Operation::kWaitUntilTimeout, *request, timeout_ns, look, nullptr);
 }
 
 int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <optional>
 
 #include "call.hpp"
@@ -14,14 +15,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Between two looks for Ctrl-C and dead PEs.
-constexpr std::uint64_t kSliceNs = 100'000'000;
+constexpr std::uint64_t kLookNs = 100'000'000;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // Ends a wait without a bound CHIME_TIMEOUT after a PE has died, which may be the one that it waits
-// for. Chime would, too, but a slice of the wait is over before.
+// for. Chime would, too, but the wait begins again whenever it has looked.
 class BoundByADeath {
  public:
   void throw_if_over() {
@@ -40,42 +41,59 @@ class BoundByADeath {
   std::optional<Clock::time_point> seen_;
 };
 
-// Waits in slices, so that Ctrl-C ends the wait. `wait(timeout_ns)` returns a chimex_status.
-// `timeout_s`: below 0, no bound.
-template <class Wait>
-void wait_in_slices(double timeout_s, const Wait& wait) {
-  require_pe();
-  const auto begin = Clock::now();
-  BoundByADeath bound;
-  for (;;) {
-    const double left_s = timeout_s - seconds_since(begin);
-    const std::uint64_t slice =
-        timeout_s < 0 ? kSliceNs
-                      : static_cast<std::uint64_t>(std::clamp<double>(left_s * 1e9, 1, kSliceNs));
+// A wait that Ctrl-C ends, and without a bound of its own a death.
+class Waiting {
+ public:
+  // `timeout_s`: below 0, no bound.
+  explicit Waiting(double timeout_s) : timeout_s_(timeout_s) {}
+
+  // `wait(timeout_ns, look)` returns a chimex_status.
+  template <class Wait>
+  void run(const Wait& wait) {
+    require_pe();
+    const chime_wait_look how = {look, this, kLookNs};
+    const std::uint64_t timeout_ns =
+        timeout_s_ < 0 ? 0
+                       : std::max<std::uint64_t>(static_cast<std::uint64_t>(timeout_s_ * 1e9), 1);
     int status;
     chimex_clear_last_error();
     {
       const py::gil_scoped_release released;
       const SilentErrors silent;
-      status = wait(slice);
+      status = wait(timeout_ns, &how);
     }
-    if (status == CHIMEX_OK) return;
-    if (status != CHIMEX_ERR_TIMEOUT) raise_last_error(status, kNoPe);
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (timeout_s < 0)
-      bound.throw_if_over();
-    else if (left_s <= static_cast<double>(slice) * 1e-9)
+    if (met_) std::rethrow_exception(met_);
+    if (status == CHIMEX_ERR_TIMEOUT)
       raise_error(CHIMEX_ERR_TIMEOUT, kNoPe,
-                  "the wait ended after " + std::to_string(timeout_s) +
+                  "the wait ended after " + std::to_string(timeout_s_) +
                       " s without its value: look at what the sender does, or wait longer");
+    if (status != CHIMEX_OK) raise_last_error(status, kNoPe);
   }
-}
+
+ private:
+  static int look(void* waiting) noexcept {
+    const py::gil_scoped_acquire held;
+    auto& self = *static_cast<Waiting*>(waiting);
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (self.timeout_s_ < 0) self.bound_.throw_if_over();
+      return CHIMEX_OK;
+    } catch (...) {
+      self.met_ = std::current_exception();
+      return CHIMEX_ERR_ABORTED;
+    }
+  }
+
+  const double timeout_s_;
+  BoundByADeath bound_;
+  std::exception_ptr met_;
+};
 
 std::uint64_t signal_wait(std::uintptr_t sig, int cmp, std::uint64_t value, double timeout_s) {
   std::uint64_t seen = 0;
-  wait_in_slices(timeout_s, [&](std::uint64_t timeout_ns) {
-    return chime_host_signal_wait_until_timeout(reinterpret_cast<std::uint64_t*>(sig), cmp, value,
-                                                timeout_ns, &seen);
+  Waiting(timeout_s).run([&](std::uint64_t timeout_ns, const chime_wait_look* look) {
+    return chime_host_signal_wait_looking(reinterpret_cast<std::uint64_t*>(sig), cmp, value,
+                                          timeout_ns, look, &seen);
   });
   return seen;
 }
@@ -94,8 +112,8 @@ chime_wait_request request_for(const py::array& word, int cmp, const py::array& 
 
 void wait(const py::array& word, int cmp, const py::array& value, double timeout_s) {
   const chime_wait_request request = request_for(word, cmp, value);
-  wait_in_slices(timeout_s, [&](std::uint64_t timeout_ns) {
-    return chime_host_wait_timeout(&request, timeout_ns);
+  Waiting(timeout_s).run([&](std::uint64_t timeout_ns, const chime_wait_look* look) {
+    return chime_host_wait_looking(&request, timeout_ns, look);
   });
 }
 

@@ -1,6 +1,9 @@
 """jobs_test.py <fact>: joining, leaving, and PEs that die. Each is a job of its own; the launcher gives PEs."""
 
+import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -216,9 +219,42 @@ def lets_other_threads_run():
             call()
 
 
+LONG_WAITS = """
+import chime, time
+import numpy as np
+with chime.init() as job:
+    word, element, waits = chime.zeros(1, np.uint64), chime.zeros(1, np.int32), chime.zeros(1, np.int32)
+    if job.my_pe == 0:
+        for turn, ends in enumerate((lambda: chime.signal_op(word, 1, 1), lambda: chime.atomic_set(element, 1, 1)), start=1):
+            chime.wait(waits, "==", turn)
+            time.sleep(0.4)
+            ends()
+    else:
+        chime.atomic_inc(waits, 0)
+        chime.signal_wait(word, "==", 1)
+        chime.atomic_inc(waits, 0)
+        chime.wait(element, "==", 1, timeout=60)
+"""
+
+
+def shows_long_waits_on_the_timeline():
+    """Each is one, and the summary names the PE that came late."""
+    run, trace = sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "run.json")
+        subprocess.run([run, "-n", "2", "--trace", str(file), sys.executable, "-c", LONG_WAITS], check=True, timeout=100)
+        spans = [event for event in json.loads(file.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1]
+        summary = subprocess.run([trace, "summary", str(file)], check=True, capture_output=True, text=True, timeout=100).stdout
+    for category in ("call", "wait"):
+        names = [span["name"] for span in spans if span["cat"] == category and "_wait_until" in span["name"]]
+        wanted(names == ["chimex_signal_wait_until_timeout", "chimex_wait_until_timeout"], f"on the timeline are {names}")
+    late = re.search(r"^ +0 +1 +\d+ +([\d.]+) +[\d.]+$", summary[summary.index("Late senders") :], re.MULTILINE)
+    wanted(late and float(late[1]) > 600, f"the late sender is not in:\n{summary}")
+
+
 FACTS = [is_bounded_by_init_and_finalize, is_not_left_by_an_exception, names_its_errors, ends_with_a_status, takes_settings,
          prints_nothing_that_it_raises, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c,
-         is_left_by_ctrl_c_after_a_death, lets_other_threads_run]
+         is_left_by_ctrl_c_after_a_death, lets_other_threads_run, shows_long_waits_on_the_timeline]
 
 if __name__ == "__main__":
     {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

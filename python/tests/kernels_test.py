@@ -55,8 +55,8 @@ class Kernels(OnAllPes):
         with chime.zeros(10) as out:
             store[(1, 1, 1), (32, 2)](out, *right)
             self.assert_same([-128, 65535, -(1 << 50), 15, 1, 1.5, -3, 7, 0.5, 1], out.np)
-            for place, value, words in ((0, 128, "int8"), (1, -1, "uint16"), (2, 0.5, "int64"), (4, 7, "bool"), (4, "no", "bool"), (5, "x", "float32"), (5, 1e39, "1e+39"),
-                                        (7, np.zeros(3), "24 bytes")):
+            for place, value, words in ((0, 128, "int8"), (1, -1, "uint16"), (2, 0.5, "int64"), (4, 7, "bool"), (4, "no", "bool"), (5, "x", "float32"),
+                                        (5, 1e39, "1e+39"), (7, np.zeros(3), "24 bytes")):
                 wrong = list(right)
                 wrong[place] = value
                 with self.refused(chime.InvalidError, f"argument {place + 2} of mine::store<short>", words):

@@ -204,7 +204,8 @@ class Moves(OnAllPes):
 
     def test_bring_columns_of_fields_and_nothing_beside_them(self):
         """Also such as are not aligned to their type, and of types that no word has the bytes of; at once and on a stream."""
-        kinds = ([("before", "i4"), ("f", "i4")], [("before", "f8"), ("f", "c16"), ("after", "f8")], [("before", "i1"), ("f", "f8")], [("f", "S3"), ("after", "i1")])
+        kinds = ([("before", "i4"), ("f", "i4")], [("before", "f8"), ("f", "c16"), ("after", "f8")], [("before", "i1"), ("f", "f8")],
+                 [("f", "S3"), ("after", "i1")])
         with chime.Stream() as stream:
             for kind, on in itertools.product(kinds, (None, stream)):
                 with self.subTest(kind=kind, on=on), chime.zeros((3, 4), kind) as plate:
@@ -236,9 +237,11 @@ class Moves(OnAllPes):
             self.assert_same([4, 4, 4], a.np)
 
     def test_take_no_list_or_number_that_the_elements_do_not_hold(self):
-        wrong = {np.int32: (1.7, [1, 2.0], [1 << 31, 0], "1", [None, 1]), np.int8: (300, [0, 300], np.int16(-129)), np.uint64: (-1, [1, -1], 1 << 64, [0.0, 1.0]),
-                 np.bool_: (7, [0, 2], "no", 1.0), np.float32: (1e39, [0, 1e39], "1", ["0", "1"], 1j, np.complex64(1), [1j, 0]), "S2": ("abc", [b"abc", b""])}
-        right = {np.int32: [-5, True], np.uint64: [(1 << 64) - 1, 0], np.bool_: [np.True_, 0], np.float32: [float("-inf"), 1 << 70], "S2": ["ab", ""], np.complex64: [1j, 2]}
+        wrong = {np.int32: (1.7, [1, 2.0], [1 << 31, 0], "1", [None, 1]), np.int8: (300, [0, 300], np.int16(-129)),
+                 np.uint64: (-1, [1, -1], 1 << 64, [0.0, 1.0]), np.bool_: (7, [0, 2], "no", 1.0), "S2": ("abc", [b"abc", b""]),
+                 np.float32: (1e39, [0, 1e39], "1", ["0", "1"], 1j, np.complex64(1), [1j, 0])}
+        right = {np.int32: [-5, True], np.uint64: [(1 << 64) - 1, 0], np.bool_: [np.True_, 0], "S2": ["ab", ""], np.float32: [float("-inf"), 1 << 70],
+                 np.complex64: [1j, 2]}
         for dtype in {**wrong, **right}:
             with self.subTest(dtype=dtype), chime.zeros(2, dtype) as a:
                 for values in wrong.get(dtype, ()):

@@ -33,6 +33,17 @@ class Kernels(OnAllPes):
         self.assert_same(numbers + 1000 * self.left, got)
 
 
+class Waits(OnAllPes):
+    def test_of_the_host_end_with_their_value_or_at_their_bound(self):
+        """Each looks for Ctrl-C meanwhile."""
+        words = chime.zeros(2, np.uint64)
+        threading.Timer(0.3, lambda: chime.signal_op(words[0], 3, self.right)).start()
+        self.assertEqual(3, chime.signal_wait(words[0], ">", 2))
+        with self.refused(chime.TimeoutError, "0.3"):
+            chime.wait(words[1], "==", 1, timeout=0.3)
+        chime.barrier()
+
+
 class Tensor:
     """Another library's array, as __cuda_array_interface__ (version 3) shows it."""
 

@@ -67,6 +67,8 @@ class Reader {
   }
 
   void take_span(const json& event) {
+    const auto category = event.at("cat").get<std::string>();
+    if (category == "arrival") return;  // it is a part of its wait, for viewers
     const json& arguments = event.at("args");
     const std::int64_t begin_ns = ns_of(event, "ts");
     timeline_.spans.push_back({.begin_ns = begin_ns,
@@ -76,7 +78,7 @@ class Reader {
                                .track = event.at("tid").get<std::uint32_t>(),
                                .name = number_of(event.at("name").get<std::string>()),
                                .team = team_in(arguments),
-                               .category = category_of(event.at("cat").get<std::string>())});
+                               .category = category_of(category)});
   }
 
   std::uint32_t number_of(const std::string& name) {

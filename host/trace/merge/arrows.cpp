@@ -81,6 +81,10 @@ UpdatesOfWords collect_updates(const std::vector<Span>& spans) {
   return updates;
 }
 
+// It takes time until a wait sees an update. So with one that began as the wait ended, the clock is
+// too coarse, and no arrow could be drawn.
+bool began_within(const Updated& update, const Span& wait) { return update.begin_ns < wait.end_ns; }
+
 // Waits for one word say what they saw if they got it. Waits for several got it if they ended.
 bool has_its_event(const Span& span) {
   const Event& event = *span.event;
@@ -107,8 +111,8 @@ std::vector<Arrow> find_arrows(const std::vector<Span>& spans) {
   std::vector<Arrow> arrows;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!has_its_event(spans[i])) continue;
-    if (const Updated* const update = find_update(updates, spans[i]))
-      arrows.push_back({update->span, i});
+    const Updated* const update = find_update(updates, spans[i]);
+    if (update && began_within(*update, spans[i])) arrows.push_back({update->span, i});
   }
   return arrows;
 }

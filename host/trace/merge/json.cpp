@@ -233,13 +233,27 @@ class Writer {
     if (span.is_open) add("open", "true");
   }
 
-  // Both ends lie within their events.
+  // Both ends lie within their events. Viewers let an arrow end where an event begins. So a wait
+  // that did not begin after its signal gets an event within it.
   void write_arrow(std::size_t number) {
     const Arrow& arrow = timeline_.arrows[number];
     const Span &from = timeline_.spans[arrow.from], &to = timeline_.spans[arrow.to];
     const std::uint64_t inside = to.end_ns > to.begin_ns ? to.end_ns - 1 : to.end_ns;
+    if (from.begin_ns >= to.begin_ns)
+      write_arrival(arrow, std::max(from.begin_ns, std::min(from.end_ns, inside)));
     write_end("s", "", number, arrow.from, from.begin_ns);
-    write_end("f", ",\"bp\":\"e\"", number, arrow.to, std::max(inside, from.begin_ns));
+    write_end("f", ",\"bp\":\"e\"", number, arrow.to, inside);
+  }
+
+  // In the wait, from the signal's end to the wait's.
+  void write_arrival(const Arrow& arrow, std::uint64_t at_ns) {
+    const Span& wait = timeline_.spans[arrow.to];
+    begin_event();
+    file_.add(
+        "{{\"ph\":\"X\",\"name\":\"signal of PE {}\",\"cat\":\"arrival\",\"pid\":{},\"tid\":{},"
+        "\"ts\":{},\"dur\":{},\"args\":{{}}}}",
+        timeline_.spans[arrow.from].event->my_pe, wait.event->my_pe,
+        number_of(timeline_.tracks.of_spans[arrow.to]), time(at_ns), length(wait.end_ns - at_ns));
   }
 
   void write_end(const char* phase, const char* more, std::size_t number, std::size_t span,

@@ -35,8 +35,11 @@ class Events:
             self.all.append({"ph": phase, "name": "signal", "cat": "signal", "id": self.arrows, "pid": span["pid"], "tid": span["tid"], "ts": time})
 
     def message(self, sender, sent, receiver, begin, end):
-        """A wait of `receiver` from `begin` to `end`, and the sender's put that ended it."""
-        self.arrow(self.span(sender, PUT, "signal", sent, end), self.span(receiver, WAIT, "wait", begin, end))
+        """A wait of `receiver` from `begin` to `end`, and the sender's put that ended it. It shows in the wait if it was late."""
+        put, wait = self.span(sender, PUT, "signal", sent, end), self.span(receiver, WAIT, "wait", begin, end)
+        if sent > begin:
+            self.span(receiver, f"signal of PE {sender}", "arrival", end - 0.001, end, beside=wait)
+        self.arrow(put, wait)
 
 
 class SummaryTest(unittest.TestCase):

@@ -403,6 +403,7 @@ class CheckerOfThisTest(unittest.TestCase):
         faults = {
             "overlap": lambda e: e[3].update(dur=4.0), "no end": lambda e: e.pop(), "backwards": lambda e: e[5].update(ts=1.2),
             "in no event": lambda e: e[5].update(ts=9.0), "no name": lambda e: e.pop(1), "other PE": lambda e: e[3].update(pid=7),
+            "turned": lambda e: (e[4].update(ts=2.2), e[5].update(ts=3.5)),
             "no duration": lambda e: e[3].pop("dur"), "lost": lambda e: e.pop(3)}
         for name, fault in faults.items():
             with self.subTest(name), self.assertRaises((AssertionError, KeyError)):

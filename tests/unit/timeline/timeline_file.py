@@ -1,5 +1,5 @@
 """Reads a timeline, and checks what must hold for every one: the schema of Chrome's trace-event format, that events nest on each track, and
-that each arrow has both ends, in order. Shares no code with what writes it."""
+that each arrow has both ends, in order, and leads to an event that begins no earlier than its first one. Shares no code with what writes it."""
 import bisect
 import collections
 import json
@@ -21,7 +21,8 @@ class Timeline:
         need(isinstance(self.json, dict) and isinstance(self.json["traceEvents"], list), "no list traceEvents")
         self.facts = self.json["otherData"]
         self.events = self.json["traceEvents"]
-        self.spans = [e for e in self.events if e["ph"] == "X"]
+        self.drawn = [e for e in self.events if e["ph"] == "X"]
+        self.spans = [e for e in self.drawn if e["cat"] != "arrival"]  # which shows a signal in the wait that it ended
         self.check_schema()
         self.check_nesting()
         self.arrows = self.check_arrows()
@@ -65,7 +66,7 @@ class Timeline:
 
     def check_nesting(self):
         tracks = collections.defaultdict(list)
-        for span in self.spans:
+        for span in self.drawn:
             tracks[span["tid"]].append(span)
         for spans in tracks.values():
             spans.sort(key=lambda span: (self.begin(span), -self.end(span)))
@@ -76,9 +77,9 @@ class Timeline:
                 need(not around or self.end(span) <= around[-1], "does not nest on its track:", span)
                 around.append(self.end(span))
 
-    # The innermost event of a track at a time, as Perfetto finds it.
-    def at(self, end):
-        spans = self.by_track[end["tid"]]
+    # The innermost event of a track at a time.
+    def at(self, end, by_track):
+        spans = by_track[end["tid"]]
         at = self.begin(end)
         after = bisect.bisect_right(spans, at, key=self.begin)
         for span in reversed(spans[max(0, after - 1000):after]):
@@ -86,12 +87,14 @@ class Timeline:
                 return span
         raise Bad(f"an end of an arrow lies in no event: {end}")
 
+    def sorted_by_track(self, spans):
+        by_track = collections.defaultdict(list)
+        for span in sorted(spans, key=self.begin):
+            by_track[span["tid"]].append(span)
+        return by_track
+
     def check_arrows(self):
-        self.by_track = collections.defaultdict(list)
-        for span in self.spans:
-            self.by_track[span["tid"]].append(span)
-        for spans in self.by_track.values():
-            spans.sort(key=self.begin)
+        by_track, drawn = self.sorted_by_track(self.spans), self.sorted_by_track(self.drawn)
         ends = {"s": {}, "f": {}}
         for event in self.events:
             if event["ph"] in ends:
@@ -103,7 +106,9 @@ class Timeline:
             stop = ends["f"][number]
             need(stop.get("bp") == "e", "an arrow that does not end in its event:", stop)
             need(self.begin(start) <= self.begin(stop), "an arrow that ends before it begins:", start, stop)
-            arrows.append((self.at(start), self.at(stop)))
+            # Perfetto draws an arrow from the event that begins first.
+            need(self.begin(self.at(start, drawn)) <= self.begin(self.at(stop, drawn)), "an arrow that is drawn backwards:", start, stop)
+            arrows.append((self.at(start, by_track), self.at(stop, by_track)))
         return arrows
 
     def count(self, category, name, pe=None):

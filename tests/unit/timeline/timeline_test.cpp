@@ -514,7 +514,10 @@ TEST_F(TimelineTest, TimesAndArrowsAreThereToTheNanosecond) {
         "\"ph\":\"s\",\"name\":\"signal\",\"cat\":\"signal\",\"id\":1,\"pid\":0,\"tid\":2,\"ts\":"
         "1002.003}",
         "\"ph\":\"f\",\"name\":\"signal\",\"cat\":\"signal\",\"id\":1,\"pid\":0,\"tid\":1,\"ts\":"
-        "2002.999,\"bp\":\"e\"}"})
+        "2002.999,\"bp\":\"e\"}",
+        // Where the signal came, if the wait began earlier: viewers draw arrows to beginnings.
+        "{\"ph\":\"X\",\"name\":\"signal of PE 0\",\"cat\":\"arrival\",\"pid\":0,\"tid\":1,"
+        "\"ts\":1006.008,\"dur\":996.992,"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
@@ -772,6 +775,13 @@ TEST(Arrows, AnUpdateThatBeganAfterTheWaitEndedIsNotItsCause) {
   all.add(200, 210, update(Operation::kPutSignal, 0, 1, 64, 7, kSet));
   all.add(5, 100, wait_for(1, 64, 7, 7));
   EXPECT_EQ(cause_in(all), 10u);
+}
+
+TEST(Arrows, AnUpdateThatBeganAsTheWaitEndedIsNotItsCause) {
+  Spans all;
+  all.add(100, 120, update(Operation::kPutSignal, 0, 1, 64, 7, kSet));
+  all.add(5, 100, wait_for(1, 64, 7, 7));
+  EXPECT_EQ(cause_in(all), std::nullopt);
 }
 
 TEST(Arrows, OtherWordsAndOtherPesAreNotTheCause) {

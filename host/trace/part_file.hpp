@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "host/trace/clock.hpp"
 #include "host/trace/part_format.hpp"
 
 namespace chime::trace {
@@ -67,11 +68,5 @@ class PartFile {
   std::size_t names_used_ = 0;
   std::array<Known, kMostNames> known_;
 };
-
-// The system's clock of all times here, and which one it is: processes of one machine that see
-// the same have the same number.
-std::uint64_t now_ns();
-std::uint64_t number_of_clock();
-std::uint64_t hash_of(const std::string& text);
 
 }  // namespace chime::trace

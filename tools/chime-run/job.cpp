@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "crews/crews.hpp"
+#include "host/trace/clock.hpp"
 #include "processes/child_process.hpp"
 #include "processes/guardian.hpp"
 #include "processes/processes.hpp"
@@ -143,7 +144,7 @@ void Job::end_without_guardian() {
 void Job::take_ends() {
   ends_.add(hub_events_.take_aborts());
   ChildProcess::reap_ended();
-  for (const auto& crew : crews_) let(*crew, [this](Crew& c) { ends_.add(c.take_ends()); });
+  for (const auto& crew : crews_) let(*crew, [this](Crew& c) { add(c.take_ends()); });
   const auto batch = ends_.take(crews_);
   if (!batch) return;
   if (!batch->aborts.empty())  // the output of these PEs before that comes first
@@ -151,6 +152,11 @@ void Job::take_ends() {
   for (const PeEnd& end : batch->killed) note_end(end);
   for (const Abort& abort : batch->aborts) note_abort(abort);
   for (const PeEnd& end : batch->others) note_end(end);
+}
+
+void Job::add(std::vector<PeEnd> ends) {
+  for (const PeEnd& end : ends) ends_of_pes_.try_emplace(end.pe, trace::now_ns());
+  ends_.add(std::move(ends));
 }
 
 void Job::note_abort(const Abort& abort) {

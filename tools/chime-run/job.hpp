@@ -4,8 +4,10 @@
 // One loop over signals, pipes and one deadline; nothing in it blocks.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +31,9 @@ class Job final : private CrewOwner {
   // Returns chime-run's exit code when no process of the job is left.
   int run();
 
+  // When the end of each PE was seen, in nanoseconds of trace::now_ns().
+  const std::map<int, std::uint64_t>& ends_of_pes() const { return ends_of_pes_; }
+
  private:
   struct LinesOfPe {
     Lines out, err;
@@ -46,6 +51,7 @@ class Job final : private CrewOwner {
   void report();
 
   void take_ends();
+  void add(std::vector<PeEnd> ends);
   void note_abort(const Abort& abort);
   void note_end(const PeEnd& end);
   void check_clock();
@@ -76,6 +82,7 @@ class Job final : private CrewOwner {
   std::deque<LinesOfPe> lines_;  // [pe]; none without prefix
   std::vector<std::unique_ptr<Crew>> crews_;
   Ends ends_;
+  std::map<int, std::uint64_t> ends_of_pes_;
 
   std::optional<Clock::time_point> limit_;  // of the whole job
   // While PEs are asked what they are doing before the end; and the signal that they get then.

@@ -173,8 +173,14 @@ int run_work(const Work& work) {
 
 int run_job(const Options& options) {
   if (!options.timeline.empty()) chime::run::prepare_timeline(options.timeline);
-  const int exit_code = chime::run::Job(options).run();
-  if (!options.timeline.empty()) chime::run::finish_timeline(options.timeline);
+  int exit_code = 0;
+  std::map<int, std::uint64_t> ends;
+  {
+    chime::run::Job job(options);
+    exit_code = job.run();
+    ends = job.ends_of_pes();
+  }
+  if (!options.timeline.empty()) chime::run::finish_timeline(options.timeline, ends);
   return exit_code;
 }
 

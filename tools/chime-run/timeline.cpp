@@ -29,10 +29,10 @@ void prepare_timeline(const std::string& path) {
   trace::remove_parts_of_earlier(path);
 }
 
-void finish_timeline(const std::string& path) noexcept {
+void finish_timeline(const std::string& path, const std::map<int, std::uint64_t>& ends) noexcept {
   try {
     if (trace::has_parts(path))
-      std::fprintf(stderr, "chime-run: timeline %s\n", trace::merge(path).c_str());
+      std::fprintf(stderr, "chime-run: timeline %s\n", trace::merge(path, ends).c_str());
     else
       trace::remove_empty_folder(path);
   } catch (const std::exception& error) {

@@ -2,6 +2,8 @@
 // end well, and here it is written where they do not.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ std::string take_timeline(std::vector<std::string>& variables);
 // Throws std::exception that says why it cannot be written.
 void prepare_timeline(const std::string& path);
 
-// When no PE runs any more. Says on stderr what it has done or why it could not.
-void finish_timeline(const std::string& path) noexcept;
+// When no PE runs any more. `ends`: when each ended, in nanoseconds of trace::now_ns(). Says on
+// stderr what it has done or why it could not.
+void finish_timeline(const std::string& path, const std::map<int, std::uint64_t>& ends) noexcept;
 
 }  // namespace chime::run

@@ -49,9 +49,9 @@ bool parts_are_complete(const std::string& path) {
 }
 
 // The whole file gets its name by one step.
-std::string merge(const std::string& path) {
+std::string merge(const std::string& path, const EndsOfPes& ends) {
   const Parts parts = read_parts(folder_of_parts(path));
-  const std::vector<Span> spans = parts.spans();
+  const std::vector<Span> spans = parts.spans(ends);
   const Tracks tracks = make_tracks(spans);
   const std::vector<Arrow> arrows = find_arrows(spans);
   const Timeline timeline{parts, spans, tracks, arrows};

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "host/trace/merge/parts.hpp"
+
 namespace chime::trace {
 
 // Whether the folder of parts is there.
@@ -12,7 +14,8 @@ bool has_parts(const std::string& path);
 bool parts_are_complete(const std::string& path);
 
 // Makes the file, whole or not at all, and removes its parts. Returns a sentence about it: how many
-// events, and what is missing. Throws host::Error.
-std::string merge(const std::string& path);
+// events, and what is missing. `ends`: what is known of processes that are gone. Throws
+// host::Error.
+std::string merge(const std::string& path, const EndsOfPes& ends = {});
 
 }  // namespace chime::trace

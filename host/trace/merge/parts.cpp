@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "host/errors/error.hpp"
+#include "host/trace/merge/open_events.hpp"
 
 namespace chime::trace {
 namespace {
@@ -23,33 +24,22 @@ namespace fs = std::filesystem;
                     fmt::format("{} is no part of a timeline: {}", file, why));
 }
 
-// The latest time that a part knows of.
-std::uint64_t last_ns(const Part& part) {
-  std::uint64_t last = std::max(part.header().opened_ns, part.header().closed_ns);
-  for (const Chunk& chunk : part.chunks())
-    for (const Event& event : chunk.events) last = std::max({last, event.begin_ns, event.end_ns});
-  return last;
-}
-
 // Acquire: a process that is not gone may be writing the next one. Pairs with the release in
 // host/trace/recorder.cpp.
 bool is_whole(const Event& event) {
   return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(&event.kind), __ATOMIC_ACQUIRE) != 0;
 }
 
-void add_spans(const Part& part, std::vector<Span>& spans) {
-  const std::uint64_t last = last_ns(part);
-  const auto in_time_of_first = [&](std::uint64_t ns) {
-    return ns + static_cast<std::uint64_t>(part.offset_at(ns));
-  };
+void add_spans(const Part& part, const OpenEvents& open, std::vector<Span>& spans) {
   for (const Chunk& chunk : part.chunks()) {
     for (const Event& event : chunk.events) {
       if (!is_whole(event)) break;
       // Once: the call that stops recording ends after it.
       const std::uint64_t ended = __atomic_load_n(&event.end_ns, __ATOMIC_RELAXED);
-      const std::uint64_t end = std::max(ended != 0 ? ended : last, event.begin_ns);
-      spans.push_back({in_time_of_first(event.begin_ns), in_time_of_first(end), &event, &part,
-                       chunk.thread, ended == 0});
+      const std::uint64_t begin = part.in_time_of_first(event.begin_ns);
+      const std::uint64_t end =
+          ended != 0 ? part.in_time_of_first(ended) : open.end_ns(part, event);
+      spans.push_back({begin, std::max(begin, end), &event, &part, chunk.thread, ended == 0});
     }
   }
 }
@@ -100,13 +90,18 @@ std::int64_t Part::offset_at(std::uint64_t ns) const {
          std::llround(drift * passed / static_cast<double>(last.at_ns - first.at_ns));
 }
 
+std::uint64_t Part::in_time_of_first(std::uint64_t ns) const {
+  return ns + static_cast<std::uint64_t>(offset_at(ns));
+}
+
 std::uint64_t Part::doubt_ns() const {
   return std::max(header_.first.doubt_ns, header_.last.doubt_ns);
 }
 
-std::vector<Span> Parts::spans() const {
+std::vector<Span> Parts::spans(const EndsOfPes& ends) const {
   std::vector<Span> spans;
-  for (const auto& part : all) add_spans(*part, spans);
+  const OpenEvents open(*this, ends);
+  for (const auto& part : all) add_spans(*part, open, spans);
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,8 @@ class Part {
   // What to add to a time of the part to get PE 0's, and how far off that may be.
   std::int64_t offset_at(std::uint64_t ns) const;
   std::uint64_t doubt_ns() const;
+  // A time of the part as PE 0's.
+  std::uint64_t in_time_of_first(std::uint64_t ns) const;
 
  private:
   std::string file_;
@@ -42,12 +45,16 @@ struct Span {
   bool is_open;         // it had not ended when recording did
 };
 
+// When processes ended, by the first PE of each: nanoseconds of this process's clock.
+using EndsOfPes = std::map<int, std::uint64_t>;
+
 struct Parts {
   std::vector<std::unique_ptr<Part>> all;  // by their first PE
   std::vector<std::string> files;          // also those of earlier jobs
 
   // The events of all parts by time. An event that holds others comes before them.
-  std::vector<Span> spans() const;
+  // One that has not ended lasts until its process did.
+  std::vector<Span> spans(const EndsOfPes& ends = {}) const;
   bool are_complete() const;  // each process has recorded until its end
 };
 

@@ -1,5 +1,5 @@
-// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|rows|fail], or two of
-// them as threads: counted_pe <calls> threads <PE> <PE> <folder of all processes>. Prints
+// A PE whose operations are counted: counted_pe [rounds] [die <pe>|again|fork|rows|fail|hang], or
+// two of them as threads: counted_pe <calls> threads <PE> <PE> <folder of all processes>. Prints
 // nothing if all is well; run_test.py knows how many of each operation it makes. Operations that
 // are noted are copies of their own: so their results are looked at, too.
 #include <chime/chime.h>
@@ -90,6 +90,12 @@ void fork_a_child_that_calls() {
   waitpid(child, &status, 0);
 }
 
+void wait_in_vain(const Memory& m) {
+  std::puts("waiting");
+  std::fflush(stdout);
+  chime_signal_wait_until(&m.signals[1], CHIME_CMP_EQ, 1u << 20);
+}
+
 void require(const char* what, long got, long wanted) {
   if (got == wanted) return;
   std::fprintf(stderr, "PE %d: %s: %ld, not %ld\n", chime_my_pe(), what, got, wanted);
@@ -140,6 +146,7 @@ void life(int rounds, const std::string& mode, int victim) {
   if (mode == "rows") meet_by_rows();
   if (mode == "fork") fork_a_child_that_calls();
   if (mode == "fail" && me == victim) std::exit(3);
+  if (mode == "hang") wait_in_vain(m);
   chime_long_put_signal(m.data, m.data + 8, 1, &m.signals[0], 1u << 20, CHIME_SIGNAL_SET, right);
   chime_signal_wait_until(&m.signals[0], CHIME_CMP_EQ, 1u << 20);
   chime_barrier_all();

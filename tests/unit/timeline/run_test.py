@@ -251,6 +251,20 @@ class Runs(unittest.TestCase):
         timeline = self.only_the_file()
         self.assertEqual(timeline.facts["killed_processes_of_pes"], [0, 1])
 
+    def test_a_wait_in_vain_lasts_until_its_pe_is_ended(self):
+        command = [PROGRAMS["chime-run"], "-n", "1", "--timeout", "100", "--no-prefix", "--trace", self.file, PROGRAMS["counted_pe"], str(ROUNDS), "hang"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as job:
+            self.addCleanup(job.kill)
+            self.assertEqual(job.stdout.readline(), "waiting\n")
+            time.sleep(0.4)
+            job.terminate()
+            job.wait(PATIENCE_S)
+        timeline = self.only_the_file()
+        for category in ("wait", "call"):
+            last = [span for span in timeline.spans if span["cat"] == category][-1]
+            self.assertEqual((last["name"], last["args"]["open"]), ("chime_signal_wait_until", True))
+            self.assertGreater(timeline.end(last) - timeline.begin(last), 2 * 10**8)
+
     def test_events_without_room_are_counted(self):
         self.job(2, 1000, variables={"CHIME_TRACE_EVENTS": "1000"})
         timeline = self.only_the_file()

@@ -600,6 +600,50 @@ TEST_F(TimelineTest, EventsAreByTimeAndWhatHoldsOthersComesFirst) {
                        {10, 40}, {10, 15}, {12, closed}, {20, 30}}));
 }
 
+std::vector<std::uint64_t> ends_of(const std::vector<Span>& spans) {
+  std::vector<std::uint64_t> ends;
+  for (const Span& span : spans) ends.push_back(span.end_ns);
+  return ends;
+}
+
+TEST_F(TimelineTest, WhatHasNotEndedLastsAsLongAsItsProcess) {
+  begin_recording(part(0, 2));
+  begin_work(Operation::kSignalWaitUntil);
+  PartFile& other = part(1, 2);
+  begin_recording(other);
+  begin_event(EventKind::kCall, [](Event&) {});
+  begin_work(Operation::kPutNbi);
+  end_recording();
+  other.close(false);
+  const std::uint64_t closed = other.header().closed_ns, killed = closed + 1000, left = closed + 50;
+  const Parts parts = read_parts(folder_of_parts(path_));
+  EXPECT_EQ(ends_of(parts.spans({{0, killed}, {1, left}})), (std::vector{killed, left, closed}));
+  EXPECT_EQ(ends_of(parts.spans({{0, 1}, {1, 1}}))[1], closed) << "known to have lived longer";
+  // What is known of the others.
+  EXPECT_EQ(ends_of(parts.spans()), (std::vector{closed, closed, closed}));
+}
+
+TEST_F(TimelineTest, AnEndIsOfTheClockOfItsObserver) {
+  PartFile& first = part(0, 3);
+  first.close(false);
+  const std::uint64_t clock = 1, ahead = 5'000'000'000, end = now_ns() + 2 * ahead;
+  for (const int pe : {1, 2}) {
+    PartFile& other = part(pe, 3);
+    if (pe == 1) other.set_offset(-5'000'000'000, 20'000);
+    std::fstream(other.file(), std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(offsetof(PartHeader, clock))
+        .write(reinterpret_cast<const char*>(&clock), sizeof clock);
+    begin_recording(other);
+    begin_work(Operation::kSignalWaitUntil)->begin_ns += ahead;
+    end_recording();
+  }
+  const Parts parts = read_parts(folder_of_parts(path_));
+  const std::vector<Span> spans = parts.spans({{1, end}, {2, end}});
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].end_ns, end);
+  EXPECT_EQ(spans[1].end_ns, spans[1].begin_ns) << "its clock was not compared";
+}
+
 // ---- Tracks -------------------------------------------------------------------------------------
 
 // Spans without a file, for functions of them.

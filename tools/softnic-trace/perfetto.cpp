@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 #include "decode.hpp"
 #include "softnic/firmware/bytes.hpp"
@@ -16,7 +17,7 @@ class Converter {
     start_ = records.empty() ? 0 : records.front().ns();
     for (const Record& record : records) add(record);
     for (const auto& [queue, waiting] : open_)  // never completed: each ends with the trace
-      for (const Request& request : waiting) end(request, records.back(), json::object());
+      for (const Request& request : waiting) add_end("e", request, records.back(), json::object());
     return {{"traceEvents", std::move(events_)}, {"displayTimeUnit", "ns"}};
   }
 
@@ -43,19 +44,15 @@ class Converter {
                        record.event() == Event::kCommand
                            ? "command " + std::to_string(record.number("opcode"))
                            : record.text("name"),
-                       track(record.pid(), 0, "control path"));
+                       track(record, 0, "control path"));
     }
   }
 
   void begin(const Record& record) {
     const auto fields = decode(record);
-    Request request{fields.front().value, next_id_++, record.pid(), track_of_queue(record),
-                    static_cast<std::uint16_t>(record.number("index"))};
-    json event = event_of(record, "b", request.name, request.track);
-    event["cat"] = "wqe";
-    event["id"] = request.id;
-    event["args"] = arguments(fields);
-    events_.push_back(std::move(event));
+    Request request{name_of_queue(record) + " " + fields.front().value, next_id_++, record.pid(),
+                    track_of_queue(record), static_cast<std::uint16_t>(record.number("index"))};
+    add_end("b", request, record, arguments(fields));
     open_[{record.pid(), record.number("qpn")}].push_back(std::move(request));
   }
 
@@ -69,17 +66,19 @@ class Converter {
     auto& waiting = open_[{record.pid(), record.number("qpn")}];
     const std::uint16_t counter = softnic::load_be16(bytes.data() + 60);
     while (!waiting.empty() && static_cast<std::int16_t>(waiting.front().index - counter) <= 0) {
-      end(waiting.front(), record, arguments_of_cqe);
+      add_end("e", waiting.front(), record, arguments_of_cqe);
       waiting.pop_front();
     }
   }
 
-  void end(const Request& request, const Record& at, const json& arguments) {
-    json event = event_of(at, "e", request.name, request.track);
+  // Requests of a queue pair overlap, so they are no slices of a thread. Perfetto has a track for
+  // those of one name in one process.
+  void add_end(const char* phase, const Request& request, const Record& at, json arguments) {
+    json event = event_of(at, phase, request.name, request.track);
     event["pid"] = request.pid;
     event["cat"] = "wqe";
-    event["id"] = request.id;
-    event["args"] = arguments;
+    event["id2"] = {{"local", std::to_string(request.id)}};  // "id" would be all processes'
+    event["args"] = std::move(arguments);
     events_.push_back(std::move(event));
   }
 
@@ -105,29 +104,38 @@ class Converter {
     return all;
   }
 
-  std::uint64_t track_of_queue(const Record& record) {
-    const std::uint64_t qpn = record.number("qpn");
+  static std::string name_of_queue(const Record& record) {
     char name[40];
-    std::snprintf(name, sizeof name, "QP %#llx", static_cast<unsigned long long>(qpn));
-    return track(record.pid(), qpn, name);
+    std::snprintf(name, sizeof name, "QP %#llx",
+                  static_cast<unsigned long long>(record.number("qpn")));
+    return name;
   }
 
-  // Names a track when it is first used.
-  std::uint64_t track(std::uint64_t pid, std::uint64_t number, const std::string& name) {
-    if (named_.try_emplace({pid, number}, true).second)
-      events_.push_back({{"ph", "M"},
-                         {"name", "thread_name"},
-                         {"pid", pid},
-                         {"tid", number},
-                         {"args", {{"name", name}}}});
+  std::uint64_t track_of_queue(const Record& record) {
+    return track(record, record.number("qpn"), name_of_queue(record));
+  }
+
+  // Names a track, and its process, when they are first used.
+  std::uint64_t track(const Record& record, std::uint64_t number, const std::string& name) {
+    if (processes_.insert(record.pid()).second)
+      add_name("process_name", record.pid(), 0, record.file_name());
+    if (tracks_.insert({record.pid(), number}).second)
+      add_name("thread_name", record.pid(), number, name);
     return number;
+  }
+
+  void add_name(const char* what, std::uint64_t pid, std::uint64_t number,
+                const std::string& name) {
+    events_.push_back(
+        {{"ph", "M"}, {"name", what}, {"pid", pid}, {"tid", number}, {"args", {{"name", name}}}});
   }
 
   std::uint64_t start_ = 0;
   std::uint64_t next_id_ = 1;
   json events_ = json::array();
   std::map<Queue, std::deque<Request>> open_;
-  std::map<Queue, bool> named_;
+  std::set<std::uint64_t> processes_;
+  std::set<Queue> tracks_;
 };
 
 }  // namespace

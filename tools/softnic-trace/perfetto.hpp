@@ -1,5 +1,6 @@
-// A trace as JSON for ui.perfetto.dev and chrome://tracing: a track for each queue pair, on it a
-// slice for each work request, from when the NIC read it to its completion.
+// A trace as JSON for ui.perfetto.dev and chrome://tracing. In each process a queue pair has a
+// track of doorbells and completions, and one for each kind of work request, which lasts from when
+// the NIC read it to its completion.
 #pragma once
 
 #include <nlohmann/json.hpp>

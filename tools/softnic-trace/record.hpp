@@ -24,6 +24,7 @@ class Record {
   std::uint64_t ns() const { return number("ns"); }
   std::uint64_t pid() const { return number("pid"); }
   std::string where() const { return file_ + ":" + std::to_string(line_); }
+  std::string file_name() const { return file_.substr(file_.rfind('/') + 1); }  // without folder
 
   // Members that every record of this kind has; throws BadTrace when this one has not.
   std::uint64_t number(const char* name) const;

@@ -214,9 +214,12 @@ class Trace(unittest.TestCase):
             events = json.load(file)["traceEvents"]
         begin, = (e for e in events if e["ph"] == "b")
         end, = (e for e in events if e["ph"] == "e")
-        self.assertEqual((begin["name"], begin["id"], begin["ts"]), ("RDMA_WRITE", end["id"], 0.0))
+        self.assertEqual((begin["name"], begin["ts"]), ("QP 0x1bb RDMA_WRITE", 0.0))
         self.assertEqual((end["ts"], end["tid"], end["pid"]), (8.0, 0x1bb, 7))
-        self.assertEqual([e["args"]["name"] for e in events if e["ph"] == "M"], ["QP 0x1bb"])
+        self.assertEqual([(e["name"], e["args"]["name"]) for e in events if e["ph"] == "M"], [("process_name", "t"), ("thread_name", "QP 0x1bb")])
+        # Of its process: a plain "id" is of all, and leads to a track outside.
+        self.assertEqual((begin["id2"], begin.get("id"), begin["pid"]), ({"local": "1"}, None, 7))
+        self.assertEqual(end["id2"], begin["id2"])
 
     # ---- a real one ----
 

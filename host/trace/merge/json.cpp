@@ -98,7 +98,8 @@ class Writer {
     return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
   }
 
-  // The places of a track in Perfetto's list, and its number, which no other track has.
+  // The places of a track in Perfetto's list, and its number, which no other track has. Perfetto
+  // shows it after the name, so the name needs none.
   static std::uint32_t number_of(std::uint32_t track) { return track + 1; }
 
   void begin_event() {
@@ -137,15 +138,13 @@ class Writer {
     for (std::uint32_t i = 0; i < timeline_.tracks.all.size(); ++i) {
       const Track& track = timeline_.tracks.all[i];
       if (named.insert(track.pe).second) name_pe(track.pe);
-      const std::string name = track.number == 0
-                                   ? track_of(track.group)
-                                   : fmt::format("{} {}", track_of(track.group), track.number + 1);
       begin_event();
       file_.add(
           "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}"
           ",\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{},\"tid\":{},"
           "\"args\":{{\"sort_index\":{}}}}}",
-          track.pe, number_of(i), quoted(name), track.pe, number_of(i), number_of(i));
+          track.pe, number_of(i), quoted(track_of(track.group)), track.pe, number_of(i),
+          number_of(i));
     }
   }
 

@@ -60,8 +60,7 @@ Tracks make_tracks(const std::vector<Span>& spans) {
   Tracks tracks;
   for (auto& [key, placed] : groups) {
     placed.first = static_cast<std::uint32_t>(tracks.all.size());
-    for (int number = 0; number < static_cast<int>(placed.lanes.size()); ++number)
-      tracks.all.push_back({key.first, key.second, number});
+    tracks.all.insert(tracks.all.end(), placed.lanes.size(), {key.first, key.second});
   }
   for (const auto& [placed, lane] : places) tracks.of_spans.push_back(placed->first + lane);
   return tracks;

@@ -13,11 +13,10 @@ namespace chime::trace {
 struct Track {
   int pe;
   Group group;
-  int number;  // among those of its PE and group, from 0
 };
 
 struct Tracks {
-  std::vector<Track> all;               // by PE, group and number
+  std::vector<Track> all;               // by PE and group
   std::vector<std::uint32_t> of_spans;  // for each span the index of its track
 };
 

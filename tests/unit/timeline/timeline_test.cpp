@@ -521,6 +521,20 @@ TEST_F(TimelineTest, TimesAndArrowsAreThereToTheNanosecond) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+// A viewer adds each track's own number to its name.
+TEST_F(TimelineTest, TracksOfOneGroupHaveOneName) {
+  begin_recording(part(0));
+  for (const std::uint32_t launch : {1u, 2u})
+    begin_work(Operation::kPut, [=](Event& event) { event.launch = launch; });
+  end_event(begin_work(Operation::kGet));  // the others last at least until it ends
+  end_recording();
+  merge(path_);
+  const std::string text = text_of(path_), name = "\"args\":{\"name\":\"puts\"}";
+  const std::size_t first = text.find(name);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find(name, first + 1), std::string::npos) << text;
+}
+
 TEST_F(TimelineTest, NamesAreWrittenAsJsonReadsThem) {
   begin_recording(part(0));
   static const char name[] = "a \"b\" \\ \n";

@@ -59,26 +59,44 @@ class Reader {
 
   void take(const json& event) {
     const auto phase = event.at("ph").get<std::string>();
-    if (phase == "X") return take_span(event);
+    if (phase == "X") return take_span(event, ns_of(event, "dur"));
+    if (phase == "b") return begin_request(event);
+    if (phase == "e") return end_request(event);
     const bool is_begin = phase == "s";
     if (!is_begin && phase != "f") return;
     (is_begin ? begins_ : ends_)[event.at("id").get<std::uint64_t>()] = {
         event.at("tid").get<std::uint32_t>(), ns_of(event, "ts")};
   }
 
-  void take_span(const json& event) {
+  static std::string id_in(const json& event) {
+    return event.at("id2").at("local").get<std::string>();
+  }
+
+  void begin_request(const json& event) {
+    requests_[id_in(event)] = timeline_.spans.size();
+    take_span(event, 0);
+  }
+
+  void end_request(const json& event) {
+    const auto request = requests_.find(id_in(event));
+    if (request == requests_.end()) throw BadTimeline("a request ends that did not begin");
+    timeline_.spans[request->second].end_ns = ns_of(event, "ts");
+  }
+
+  void take_span(const json& event, std::int64_t length_ns) {
     const auto category = event.at("cat").get<std::string>();
     if (category == "arrival") return;  // it is a part of its wait, for viewers
     const json& arguments = event.at("args");
     const std::int64_t begin_ns = ns_of(event, "ts");
-    timeline_.spans.push_back({.begin_ns = begin_ns,
-                               .end_ns = begin_ns + ns_of(event, "dur"),
-                               .pe = event.at("pid").get<int>(),
-                               .peer = arguments.value("pe", -1),
-                               .track = event.at("tid").get<std::uint32_t>(),
-                               .name = number_of(event.at("name").get<std::string>()),
-                               .team = team_in(arguments),
-                               .category = category_of(category)});
+    timeline_.spans.push_back(
+        {.begin_ns = begin_ns,
+         .end_ns = begin_ns + length_ns,
+         .pe = event.at("pid").get<int>(),
+         .peer = arguments.value("pe", -1),
+         .track = event.at("tid").get<std::uint32_t>(),
+         .name = number_of(event.at("name").get<std::string>()),
+         .team = team_in(arguments),
+         .category = category_of(category)});
   }
 
   std::uint32_t number_of(const std::string& name) {
@@ -117,6 +135,7 @@ class Reader {
   Timeline timeline_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::map<std::uint64_t, End> begins_, ends_;
+  std::unordered_map<std::string, std::size_t> requests_;
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> of_track_;
 };
 

@@ -73,11 +73,18 @@ const char* category_of(Group group) {
 }
 
 const char* track_of(Group group) {
-  constexpr const char* kNames[] = {"host calls",   "kernels",      "collectives",   "waits",
-                                    "signals",      "puts",         "gets",          "atomics",
-                                    "fence, quiet", "NIC requests", "proxy requests"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Group::kCount));
-  return kNames[static_cast<int>(group)];
+  constexpr const char* kNames[] = {"host calls", "kernels", "collectives",
+                                    "waits",      "signals", "puts",
+                                    "gets",       "atomics", "fence, quiet"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Group::kNic));
+  return has_track(group) ? kNames[static_cast<int>(group)] : "";
+}
+
+bool has_track(Group group) { return group < Group::kNic; }
+
+std::string prefix_of(Group group) {
+  if (group == Group::kNic) return "NIC ";
+  return group == Group::kProxy ? "proxy " : "";
 }
 
 const char* operation_name(std::uint16_t operation) {

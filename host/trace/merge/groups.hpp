@@ -1,6 +1,8 @@
 // The groups of events that have tracks of their own, and which group an event belongs to.
 #pragma once
 
+#include <string>
+
 #include "host/trace/part_format.hpp"
 
 namespace chime::trace {
@@ -26,6 +28,10 @@ Group group_of(const Event& event);
 // As the events' category, and as the name of their tracks.
 const char* category_of(Group group);
 const char* track_of(Group group);
+// Requests have none, as they belong to no thread.
+bool has_track(Group group);
+// Before the names of its events.
+std::string prefix_of(Group group);
 
 // The name of an operation; "wait in ..." where a call that meets waits for one PE.
 const char* operation_name(std::uint16_t operation);

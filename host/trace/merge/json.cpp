@@ -99,7 +99,7 @@ class Writer {
   }
 
   // The places of a track in Perfetto's list, and its number, which no other track has. Perfetto
-  // shows it after the name, so the name needs none.
+  // shows it after the name, so the name needs none. 0: no track.
   static std::uint32_t number_of(std::uint32_t track) { return track + 1; }
 
   void begin_event() {
@@ -134,10 +134,11 @@ class Writer {
   }
 
   void name_tracks() {
-    std::set<int> named;
+    std::set<int> pes;
+    for (const Span& span : timeline_.spans) pes.insert(span.event->my_pe);
+    for (const int pe : pes) name_pe(pe);
     for (std::uint32_t i = 0; i < timeline_.tracks.all.size(); ++i) {
       const Track& track = timeline_.tracks.all[i];
-      if (named.insert(track.pe).second) name_pe(track.pe);
       begin_event();
       file_.add(
           "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}"
@@ -164,7 +165,8 @@ class Writer {
 
   static std::string name_of(const Span& span) {
     const Event& event = *span.event;
-    if (event.kind != EventKind::kWork) return span.part->name(event.name);
+    if (event.kind != EventKind::kWork)
+      return prefix_of(group_of(event)) + span.part->name(event.name);
     const char* const name = operation_name(event.operation);
     return is_wait_in_meeting(event) ? std::string("wait in ") + name : name;
   }
@@ -174,7 +176,7 @@ class Writer {
     const Event& event = *span.event;
     const bool is_work = event.kind == EventKind::kWork;
     const NameKey key{is_work ? nullptr : span.part, is_work ? event.operation : event.name,
-                      is_wait_in_meeting(event)};
+                      group_of(event)};
     const auto [name, is_new] = names_.try_emplace(key);
     if (is_new) name->second = quoted(name_of(span));
     return name->second;
@@ -182,16 +184,33 @@ class Writer {
 
   void write_span(std::size_t index) {
     const Span& span = timeline_.spans[index];
-    const Event& event = *span.event;
-    begin_event();
-    file_.add(
-        "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},"
-        "\"args\":{{",
-        quoted_name_of(span), category_of(group_of(event)), event.my_pe,
-        number_of(timeline_.tracks.of_spans[index]), time(span.begin_ns),
-        length(span.end_ns - span.begin_ns));
+    if (!has_track(group_of(*span.event))) return write_request(index);
+    begin_span("X", span, timeline_.tracks.of_spans[index]);
+    file_.add(",\"dur\":{},\"args\":{{", length(span.end_ns - span.begin_ns));
     write_arguments(span);
     file_.add("}}}}");
+  }
+
+  // Requests overlap as they like. Perfetto packs those of one name and PE into one track.
+  void write_request(std::size_t index) {
+    const Span& span = timeline_.spans[index];
+    begin_span("b", span, kNoTrack);
+    file_.add(",\"id2\":{{\"local\":\"{}\"}},\"args\":{{", index);
+    write_arguments(span);
+    file_.add("}}}}");
+    begin_event();
+    file_.add(
+        "{{\"ph\":\"e\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":0,\"ts\":{},"
+        "\"id2\":{{\"local\":\"{}\"}}}}",
+        quoted_name_of(span), category_of(group_of(*span.event)), span.event->my_pe,
+        time(span.end_ns), index);
+  }
+
+  void begin_span(const char* phase, const Span& span, std::uint32_t track) {
+    begin_event();
+    file_.add("{{\"ph\":\"{}\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}", phase,
+              quoted_name_of(span), category_of(group_of(*span.event)), span.event->my_pe,
+              number_of(track), time(span.begin_ns));
   }
 
   void write_arguments(const Span& span) {
@@ -265,7 +284,7 @@ class Writer {
         number_of(timeline_.tracks.of_spans[span]), time(at_ns), more);
   }
 
-  using NameKey = std::tuple<const Part*, std::uint32_t, bool>;
+  using NameKey = std::tuple<const Part*, std::uint32_t, Group>;
 
   const Timeline& timeline_;
   File file_;

@@ -10,12 +10,9 @@ namespace {
 // The thread that an event is of, as it tells it from others.
 using Owner = std::tuple<const Part*, std::uint32_t, std::uint32_t, std::int32_t>;
 
-// A host thread by the system's number; a kernel's by its place in the launch. Requests have no
-// thread that they keep: each is alone.
-Owner owner_of(const Span& span, std::size_t index) {
+// A host thread by the system's number; a kernel's by its place in the launch.
+Owner owner_of(const Span& span) {
   const Event& event = *span.event;
-  if (event.kind == EventKind::kNicRequest || event.kind == EventKind::kProxyRequest)
-    return {span.part, ~0u, static_cast<std::uint32_t>(index), -1};
   if (event.launch != 0 && event.kind == EventKind::kWork)
     return {span.part, event.launch, event.block, event.thread};
   return {span.part, 0, 0, span.thread};
@@ -49,12 +46,17 @@ Tracks make_tracks(const std::vector<Span>& spans) {
   std::map<std::pair<int, Group>, Placed> groups;
   std::vector<std::pair<Placed*, std::uint32_t>> places;
   places.reserve(spans.size());
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    Placed& placed = groups[{spans[i].event->my_pe, group_of(*spans[i].event)}];
-    const Owner owner = owner_of(spans[i], i);
+  for (const Span& span : spans) {
+    const Group group = group_of(*span.event);
+    if (!has_track(group)) {
+      places.emplace_back(nullptr, 0);
+      continue;
+    }
+    Placed& placed = groups[{span.event->my_pe, group}];
+    const Owner owner = owner_of(span);
     std::uint32_t lane = 0;
-    while (lane < placed.lanes.size() && !placed.lanes[lane].takes(spans[i], owner)) ++lane;
-    if (lane == placed.lanes.size()) placed.lanes.emplace_back().takes(spans[i], owner);
+    while (lane < placed.lanes.size() && !placed.lanes[lane].takes(span, owner)) ++lane;
+    if (lane == placed.lanes.size()) placed.lanes.emplace_back().takes(span, owner);
     places.emplace_back(&placed, lane);
   }
   Tracks tracks;
@@ -62,7 +64,8 @@ Tracks make_tracks(const std::vector<Span>& spans) {
     placed.first = static_cast<std::uint32_t>(tracks.all.size());
     tracks.all.insert(tracks.all.end(), placed.lanes.size(), {key.first, key.second});
   }
-  for (const auto& [placed, lane] : places) tracks.of_spans.push_back(placed->first + lane);
+  for (const auto& [placed, lane] : places)
+    tracks.of_spans.push_back(placed ? placed->first + lane : kNoTrack);
   return tracks;
 }
 

@@ -15,9 +15,11 @@ struct Track {
   Group group;
 };
 
+inline constexpr std::uint32_t kNoTrack = ~std::uint32_t{0};
+
 struct Tracks {
   std::vector<Track> all;               // by PE and group
-  std::vector<std::uint32_t> of_spans;  // for each span the index of its track
+  std::vector<std::uint32_t> of_spans;  // for each span the index of its track, or kNoTrack
 };
 
 // `spans` by time, as Parts::spans() gives them.

@@ -29,6 +29,11 @@ class Events:
         for pe, end in enumerate(ends):
             self.span(pe, "step", "kernel", 0, end)
 
+    def request(self, owner, name, begin, end):
+        """Of a NIC: it has no track."""
+        for phase, time, more in (("b", begin, {"args": {}}), ("e", end, {})):
+            self.all.append({"ph": phase, "name": name, "cat": "nic", "pid": owner, "tid": 0, "ts": time, "id2": {"local": name}, **more})
+
     def arrow(self, start, stop, at=None):
         self.arrows += 1
         for phase, span, time in (("s", start, at or start["ts"]), ("f", stop, stop["ts"] + stop["dur"])):

@@ -102,7 +102,7 @@ class Runs(unittest.TestCase):
 
     def test_counts_and_arrows_of_mapped_pes(self):
         timeline = self.counted(P2P)
-        self.assertEqual(timeline.count("nic", "RDMA_WRITE") + timeline.count("proxy", "put"), 0)
+        self.assertEqual(timeline.count("nic", "NIC RDMA_WRITE") + timeline.count("proxy", "proxy put"), 0)
         kernels = [s for s in timeline.spans if s["cat"] == "kernel"]
         self.assertEqual(len(kernels), 3)
         for kernel in kernels:
@@ -119,16 +119,16 @@ class Runs(unittest.TestCase):
             self.skipTest("the softnic is not built")
         timeline = self.counted(SOFTNIC)
         for pe in range(3):  # at least put, put_signal, p, signal_op; get and g; atomics
-            self.assertGreaterEqual(timeline.count("nic", "RDMA_WRITE", pe), 3 * ROUNDS)
-            self.assertGreaterEqual(timeline.count("nic", "RDMA_READ", pe), 2 * ROUNDS)
+            self.assertGreaterEqual(timeline.count("nic", "NIC RDMA_WRITE", pe), 3 * ROUNDS)
+            self.assertGreaterEqual(timeline.count("nic", "NIC RDMA_READ", pe), 2 * ROUNDS)
         self.assertFalse([s for s in timeline.spans if s["cat"] == "nic" and ("open" in s["args"] or "failed" in s["args"])])
 
     def test_counts_and_arrows_by_the_proxy(self):
         timeline = self.counted(PROXY)
         for pe in range(3):
-            self.assertEqual(timeline.count("proxy", "get", pe), 2 * ROUNDS)
-            self.assertGreaterEqual(timeline.count("proxy", "put and signal", pe), ROUNDS + 1)
-            self.assertGreaterEqual(timeline.count("proxy", "fetching atomic", pe), ROUNDS)
+            self.assertEqual(timeline.count("proxy", "proxy get", pe), 2 * ROUNDS)
+            self.assertGreaterEqual(timeline.count("proxy", "proxy put and signal", pe), ROUNDS + 1)
+            self.assertGreaterEqual(timeline.count("proxy", "proxy fetching atomic", pe), ROUNDS)
         self.assertFalse([s for s in timeline.spans if s["cat"] == "proxy" and ("open" in s["args"] or "failed" in s["args"])])
 
     def softgpu(self, variables):
@@ -398,13 +398,15 @@ class CheckerOfThisTest(unittest.TestCase):
     def check(self, change):
         folder = tempfile.mkdtemp(prefix="timeline.")
         self.addCleanup(shutil.rmtree, folder)
-        good = {"otherData": {"events": 2}, "traceEvents": [
+        good = {"otherData": {"events": 3}, "traceEvents": [
             {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "PE 0"}},
             {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "waits"}},
             {"ph": "X", "name": "a", "cat": "wait", "pid": 0, "tid": 1, "ts": 1.0, "dur": 4.0, "args": {}},
             {"ph": "X", "name": "b", "cat": "wait", "pid": 0, "tid": 1, "ts": 2.0, "dur": 1.0, "args": {}},
             {"ph": "s", "name": "c", "cat": "signal", "id": 1, "pid": 0, "tid": 1, "ts": 1.5},
-            {"ph": "f", "bp": "e", "name": "c", "cat": "signal", "id": 1, "pid": 0, "tid": 1, "ts": 2.5}]}
+            {"ph": "f", "bp": "e", "name": "c", "cat": "signal", "id": 1, "pid": 0, "tid": 1, "ts": 2.5},
+            {"ph": "b", "name": "d", "cat": "nic", "id2": {"local": "1"}, "pid": 0, "tid": 0, "ts": 1.0, "args": {}},
+            {"ph": "e", "name": "d", "cat": "nic", "id2": {"local": "1"}, "pid": 0, "tid": 0, "ts": 2.0}]}
         change(good["traceEvents"])
         path = pathlib.Path(folder) / "run.json"
         path.write_text(json.dumps(good))
@@ -415,9 +417,10 @@ class CheckerOfThisTest(unittest.TestCase):
 
     def test_bad_ones_fail(self):
         faults = {
-            "overlap": lambda e: e[3].update(dur=4.0), "no end": lambda e: e.pop(), "backwards": lambda e: e[5].update(ts=1.2),
+            "overlap": lambda e: e[3].update(dur=4.0), "no end": lambda e: e.pop(5), "backwards": lambda e: e[5].update(ts=1.2),
             "in no event": lambda e: e[5].update(ts=9.0), "no name": lambda e: e.pop(1), "other PE": lambda e: e[3].update(pid=7),
-            "turned": lambda e: (e[4].update(ts=2.2), e[5].update(ts=3.5)),
+            "no request": lambda e: e.pop(6), "endless request": lambda e: e.pop(), "early end": lambda e: e[7].update(ts=0.5),
+            "end of another": lambda e: e[7].update(name="f"), "turned": lambda e: (e[4].update(ts=2.2), e[5].update(ts=3.5)),
             "no duration": lambda e: e[3].pop("dur"), "lost": lambda e: e.pop(3)}
         for name, fault in faults.items():
             with self.subTest(name), self.assertRaises((AssertionError, KeyError)):

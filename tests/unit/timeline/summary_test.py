@@ -111,6 +111,13 @@ class Summary(SummaryTest):
         self.assertIn("there are 3 steps of 'step', from 0", self.run_it(steps_of_two_pes(), "--number", "3", code=2))
         self.assertIn("no event's name has 'none' in it", self.run_it(steps_of_two_pes(), "--step", "none", code=2))
 
+    def test_a_request_can_be_a_step(self):
+        events = Events(1)
+        events.request(0, "NIC RDMA_READ", 5, 9)
+        self.assertEqual(self.path(events, "--step", "READ"), ("Critical path of step 0 of 1 ('READ', 0.004 ms, 0 messages)", ["0 outside of Chime 0.004 100.0%"]))
+        del events.all[0]
+        self.assertIn("a request ends that did not begin", self.run_it(events, "--step", "READ", code=2))
+
     def test_an_arrow_ends_in_its_event_to_the_nanosecond(self):
         events = Events(2)
         events.message(1, 1, 0, 1.001, 2)

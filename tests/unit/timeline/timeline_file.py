@@ -22,7 +22,8 @@ class Timeline:
         self.facts = self.json["otherData"]
         self.events = self.json["traceEvents"]
         self.drawn = [e for e in self.events if e["ph"] == "X"]
-        self.spans = [e for e in self.drawn if e["cat"] != "arrival"]  # which shows a signal in the wait that it ended
+        self.on_tracks = [e for e in self.drawn if e["cat"] != "arrival"]  # which shows a signal in the wait that it ended
+        self.spans = self.on_tracks + self.requests()
         self.check_schema()
         self.check_nesting()
         self.arrows = self.check_arrows()
@@ -37,11 +38,29 @@ class Timeline:
     def end(cls, event):
         return cls.begin(event) + round(event["dur"] * 1000)
 
+    # Those of all queues lie on no track.
+    def requests(self):
+        ends = {}
+        for event in self.events:
+            if event["ph"] == "e":
+                need(event["id2"]["local"] not in ends, "a request with two ends:", event)
+                ends[event["id2"]["local"]] = event
+        found = []
+        for event in self.events:
+            if event["ph"] == "b":
+                end = ends.pop(event["id2"]["local"], None)
+                need(end is not None, "a request without an end:", event)
+                need(all(end[key] == event[key] for key in ("name", "cat", "pid")), "another request's end:", event, end)
+                need(self.begin(event) <= self.begin(end), "a request that ends before it begins:", event)
+                found.append({**event, "dur": (self.begin(end) - self.begin(event)) / 1000})
+        need(not ends, "ends of no request:", ends)
+        return found
+
     def check_schema(self):
         names = {}
         processes = set()
         for event in self.events:
-            need(event["ph"] in ("X", "M", "s", "f"), "phase", event)
+            need(event["ph"] in ("X", "M", "s", "f", "b", "e"), "phase", event)
             need(isinstance(event["name"], str) and event["name"], "name", event)
             need(isinstance(event["pid"], int) and isinstance(event["tid"], int), "pid, tid", event)
             if event["ph"] == "M":
@@ -55,11 +74,14 @@ class Timeline:
             need(isinstance(event["cat"], str), "cat", event)
             if event["ph"] == "X":
                 need(isinstance(event["dur"], (int, float)) and event["dur"] >= 0, "dur", event)
+            if event["ph"] in ("X", "b"):
                 need(isinstance(event["args"], dict), "args", event)
-            else:
+            if event["ph"] in ("s", "f"):
                 need(isinstance(event["id"], int), "id", event)
         for event in self.events:
-            if event["ph"] != "M":
+            if event["ph"] in ("b", "e"):
+                need(event["pid"] in processes, "its PE has no name", event)
+            elif event["ph"] != "M":
                 need(names.get(event["tid"], (None,))[0] == event["pid"], "its track is another PE's, or has no name", event)
                 need(event["pid"] in processes, "its PE has no name", event)
         self.track_names = {tid: name for tid, (_, name) in names.items()}
@@ -94,7 +116,7 @@ class Timeline:
         return by_track
 
     def check_arrows(self):
-        by_track, drawn = self.sorted_by_track(self.spans), self.sorted_by_track(self.drawn)
+        by_track, drawn = self.sorted_by_track(self.on_tracks), self.sorted_by_track(self.drawn)
         ends = {"s": {}, "f": {}}
         for event in self.events:
             if event["ph"] in ends:

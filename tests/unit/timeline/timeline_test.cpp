@@ -560,6 +560,29 @@ TEST_F(TimelineTest, RequestsSayWhatTheyAreAndThatTheyHaveFailed) {
   EXPECT_NE(text.find("\"args\":{\"bytes\":40,\"open\":true}"), std::string::npos) << text;
 }
 
+// Those of many queues overlap. A track for each that is under way would hide the others.
+TEST_F(TimelineTest, RequestsLieOnNoTrackOfAThread) {
+  PartFile& file = part(0);
+  begin_recording(file);
+  const std::uint64_t start = file.header().opened_ns;
+  static const char name[] = "RDMA_WRITE";
+  begin_event(EventKind::kNicRequest, [&](Event& event) {
+    event.begin_ns = start + 1'002'003;
+    event.name = number_of(name);
+  })->end_ns = start + 1'006'008;
+  end_recording();
+  merge(path_);
+  const std::string text = text_of(path_);
+  for (const char* const part :
+       {"{\"ph\":\"b\",\"name\":\"NIC RDMA_WRITE\",\"cat\":\"nic\",\"pid\":0,\"tid\":0,"
+        "\"ts\":1002.003,\"id2\":{\"local\":\"0\"},\"args\":{",
+        "{\"ph\":\"e\",\"name\":\"NIC RDMA_WRITE\",\"cat\":\"nic\",\"pid\":0,\"tid\":0,"
+        "\"ts\":1006.008,\"id2\":{\"local\":\"0\"}}",
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(text.find("thread_name"), std::string::npos) << text;
+}
+
 // PEs 0 and 1 are threads of this process, PEs 2 and 3 of another one. PE 4 has left nothing.
 TEST_F(TimelineTest, EachPeIsNamedAfterItsProcessAndTheMissingOnesAreToldApart) {
   const auto record = [&](int first_pe) {
@@ -740,8 +763,9 @@ TEST(Tracks, WhatTwoThreadsDoLiesOnTwo) {
   Event request = work(Operation::kPut, 0);
   request.kind = EventKind::kNicRequest;  // which no thread keeps
   requests.add(0, 100, request);
-  requests.add(10, 20, request);
-  EXPECT_EQ(make_tracks(requests.by_time()).all.size(), 2u);
+  const Tracks none = make_tracks(requests.by_time());
+  EXPECT_EQ(none.all.size(), 0u);
+  EXPECT_EQ(none.of_spans, std::vector{kNoTrack});
 }
 
 // ---- Arrows -------------------------------------------------------------------------------------

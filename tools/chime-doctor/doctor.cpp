@@ -8,6 +8,7 @@
 #include "tools/chime-doctor/diagnosis.hpp"
 #include "tools/chime-doctor/job/job.hpp"
 #include "tools/chime-doctor/report.hpp"
+#include "tools/output.hpp"
 
 namespace chime::doctor {
 namespace {
@@ -21,9 +22,9 @@ std::chrono::milliseconds milliseconds_in(double seconds) {
 int print_report(const std::vector<Subject>& report, const Options& options) {
   const std::string text =
       options.as_json ? json_of(report, options.is_brief) : text_of(report, options.is_brief);
-  const bool is_printed = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  if (!is_printed) std::perror("chime-doctor: the report cannot be printed");
-  return !is_printed ? 2 : how_many(report, Level::kWrong) > 0 ? 1 : 0;
+  std::fputs(text.c_str(), stdout);
+  return tools::exit_code_after_printing("chime-doctor",
+                                         how_many(report, Level::kWrong) > 0 ? 1 : 0);
 }
 
 void diagnose_and_exit(const Options& options) {

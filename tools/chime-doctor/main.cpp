@@ -1,11 +1,11 @@
 // chime-doctor: what on this machine keeps GPUs, NICs and launchers from working together, why, and
 // what mends it. Needs no job; with --job, what stands between the PEs of one. Exit code 1 if
-// something is wrong, 2 if the command line is.
-#include <CLI/CLI.hpp>
+// something is wrong, 2 if the command line is or the report cannot be written.
 #include <cstdio>
 #include <exception>
 
 #include "tools/chime-doctor/doctor.hpp"
+#include "tools/options.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("Checks this machine for GPUDirect, RDMA NICs and launchers.", "chime-doctor");
@@ -31,15 +31,12 @@ int main(int argc, char** argv) {
       ->needs(job)
       ->check(CLI::Range(1.0, 3600.0));
   app.set_version_flag("--version", "chime-doctor " CHIME_VERSION_TEXT);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto code = chime::tools::exit_code_after_parsing("chime-doctor", app, argc, argv))
+    return *code;
   try {
     chime::doctor::diagnose_and_exit(options);
   } catch (const std::exception& error) {  // of a recorded tree whose probes.json is wrong
     std::fprintf(stderr, "chime-doctor: %s\n", error.what());
-    return 2;
+    return chime::tools::kCannot;
   }
 }

@@ -3,11 +3,11 @@
 // what the proxies of running PEs have done; with --doctor what is wrong with this machine; with
 // --predict what a transfer costs by each path; with --collectives which algorithms they take. Exit
 // code 1 if a variable has a value that Chime refuses, there is no proxy, something is wrong, or a
-// prediction fails its check.
+// prediction fails its check; 2 if the command line is wrong or the output cannot be written.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -19,6 +19,7 @@
 #include "predict/predict.hpp"
 #include "proxies.hpp"
 #include "tools/chime-doctor/doctor.hpp"
+#include "tools/options.hpp"
 
 namespace {
 
@@ -113,6 +114,15 @@ void print_json(const Facts& facts) {
   fmt::print("{}\n", object.dump(2));
 }
 
+struct Options {
+  bool as_json = false, all_variables = false, paths = false, doctor = false;
+  std::optional<pid_t> process;
+  std::optional<int> pes_of_team;
+  chime::predict::Options prediction;
+  std::vector<std::size_t> measured;
+  CLI::Option *proxy = nullptr, *collectives = nullptr, *predict = nullptr;
+};
+
 // --predict and what belongs to it; `measured` is for the PEs that it starts.
 CLI::Option* add_predictor(CLI::App& app, chime::predict::Options& options,
                            std::vector<std::size_t>& measured) {
@@ -148,53 +158,63 @@ CLI::Option* add_predictor(CLI::App& app, chime::predict::Options& options,
   return predict;
 }
 
+void describe(CLI::App& app, Options& options) {
+  app.add_flag("--json", options.as_json, "one JSON object instead of text");
+  app.add_flag("--variables", options.all_variables,
+               "every environment variable, with what it may be, its default and what it does");
+  app.add_flag("--paths", options.paths,
+               "under a launcher: which path puts and atomics of each PE to each PE take, and why");
+  options.proxy = app.add_option("--proxy", options.process,
+                                 "what the proxy threads of this machine's PEs have done so far, "
+                                 "or those of one process")
+                      ->type_name("[PROCESS]")
+                      ->expected(0, 1);
+  app.add_flag("--doctor", options.doctor,
+               "what is wrong with this machine, as chime-doctor says it");
+  options.collectives = app.add_option("--collectives", options.pes_of_team,
+                                       "which algorithms collectives take in a team of so many "
+                                       "PEs (default 8), by their bytes")
+                            ->type_name("[PES]")
+                            ->expected(0, 1)
+                            ->check(CLI::Range(1, 1 << 20));
+  options.predict = add_predictor(app, options.prediction, options.measured);
+  app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
+}
+
+int print_asked(Options& options) {
+  if (options.doctor) chime::doctor::diagnose_and_exit({.as_json = options.as_json});
+  if (*options.proxy) return chime::info::print_proxies(options.process);
+  if (!options.measured.empty())
+    return chime::predict::measure_and_print(options.measured, options.prediction.repeats);
+  if (*options.predict) {
+    options.prediction.as_json = options.as_json;
+    return chime::predict::run(options.prediction);
+  }
+  if (*options.collectives)
+    return chime::info::print_collectives(options.pes_of_team.value_or(8), options.as_json);
+  if (options.paths) return chime::info::print_paths();
+  const Facts facts = chime::info::gather_facts();
+  if (options.as_json)
+    print_json(facts);
+  else
+    options.all_variables ? print_variables(facts) : print_text(facts);
+  return std::any_of(facts.variables.begin(), facts.variables.end(),
+                     [](const VariableFact& variable) { return !variable.problem.empty(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Says what this build of Chime is and what it finds on this machine.", "chime-info");
-  bool as_json = false;
-  app.add_flag("--json", as_json, "one JSON object instead of text");
-  bool all_variables = false;
-  app.add_flag("--variables", all_variables,
-               "every environment variable, with what it may be, its default and what it does");
-  bool paths = false;
-  app.add_flag("--paths", paths,
-               "under a launcher: which path puts and atomics of each PE to each PE take, and why");
-  std::optional<pid_t> process;
-  const auto proxy = app.add_option("--proxy", process,
-                                    "what the proxy threads of this machine's PEs have done so "
-                                    "far, or those of one process")
-                         ->type_name("[PROCESS]")
-                         ->expected(0, 1);
-  bool doctor = false;
-  app.add_flag("--doctor", doctor, "what is wrong with this machine, as chime-doctor says it");
-  std::optional<int> pes_of_team;
-  const auto collectives = app.add_option("--collectives", pes_of_team,
-                                          "which algorithms collectives take in a team of so many "
-                                          "PEs (default 8), by their bytes")
-                               ->type_name("[PES]")
-                               ->expected(0, 1)
-                               ->check(CLI::Range(1, 1 << 20));
-  chime::predict::Options prediction;
-  std::vector<std::size_t> measured;
-  const auto predict = add_predictor(app, prediction, measured);
-  app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
-  CLI11_PARSE(app, argc, argv);
-
-  if (doctor) chime::doctor::diagnose_and_exit({.as_json = as_json});
-  if (*proxy) return chime::info::print_proxies(process);
-  if (!measured.empty()) return chime::predict::measure_and_print(measured, prediction.repeats);
-  if (*predict) {
-    prediction.as_json = as_json;
-    return chime::predict::run(prediction);
+  Options options;
+  describe(app, options);
+  if (const auto code = chime::tools::exit_code_after_parsing("chime-info", app, argc, argv))
+    return *code;
+  try {
+    const int exit_code = print_asked(options);
+    return chime::tools::exit_code_after_printing("chime-info", exit_code);
+  } catch (const std::exception& error) {  // fmt's: a full disk
+    std::fprintf(stderr, "chime-info: %s\n", error.what());
+    return chime::tools::kCannot;
   }
-  if (*collectives) return chime::info::print_collectives(pes_of_team.value_or(8), as_json);
-  if (paths) return chime::info::print_paths();
-  const Facts facts = chime::info::gather_facts();
-  if (as_json)
-    print_json(facts);
-  else
-    all_variables ? print_variables(facts) : print_text(facts);
-  return std::any_of(facts.variables.begin(), facts.variables.end(),
-                     [](const VariableFact& variable) { return !variable.problem.empty(); });
 }

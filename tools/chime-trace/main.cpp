@@ -1,8 +1,8 @@
 // chime-trace: timelines of jobs (CHIME_TRACE, chime-run --trace).
 //
-// Exit codes: 0; 2: a file could not be read or written, is no timeline, or has no such step.
+// Exit codes: 0; 2: the command line is wrong, or a file could not be read or written, is no
+// timeline, or has no such step.
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "host/trace/paths.hpp"
 #include "tables.hpp"
 #include "timeline.hpp"
+#include "tools/options.hpp"
 
 namespace {
 
@@ -59,12 +60,13 @@ int main(int argc, char** argv) {
                   "the kernel with the most launches");
   sum->add_option("--number", options.step.number, "Which step, from 0; else that of median length")
       ->check(CLI::Range(0, 1'000'000'000));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = chime::tools::exit_code_after_parsing("chime-trace", app, argc, argv))
+    return *code;
   try {
     *join ? merge(options) : summarize(options);
-    return 0;
+    return chime::tools::exit_code_after_printing("chime-trace", 0);
   } catch (const std::exception& error) {
     std::cerr << "chime-trace: " << error.what() << '\n';
-    return 2;
+    return chime::tools::kCannot;
   }
 }

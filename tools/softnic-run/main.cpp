@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "softnic/attach/tree_path.hpp"
 #include "softnic/observe/faults.hpp"
 #include "softnic/observe/settings.hpp"
+#include "tools/options.hpp"
 
 namespace {
 
@@ -128,13 +128,14 @@ int main(int argc, char** argv) {
   app.add_option("program", options.program, "The program and its arguments")->required();
   app.prefix_command(false);
   app.positionals_at_end(true);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = chime::tools::exit_code_after_parsing("softnic-run", app, argc, argv))
+    return *code;
   try {
     prepare(options);
     check();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "softnic-run: %s\n", error.what());
-    return 2;
+    return chime::tools::kCannot;
   }
   return become(options);
 }

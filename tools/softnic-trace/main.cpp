@@ -1,8 +1,8 @@
 // softnic-trace: reads the traces that SOFTNIC_TRACE writes.
 //
-// Exit codes as of diff(1): 0 nothing differs, 1 something does, 2 it could not be read or written.
+// Exit codes as of diff(1): 0 nothing differs, 1 something does, 2 it could not be read or written,
+// or the command line is wrong.
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 
@@ -10,6 +10,7 @@
 #include "diff.hpp"
 #include "perfetto.hpp"
 #include "print.hpp"
+#include "tools/options.hpp"
 
 namespace {
 
@@ -28,16 +29,15 @@ int diff(const Options& o) {
   return diff_traces(read_trace(o.one), read_trace(o.other), options, std::cout) ? 0 : 1;
 }
 
-int convert(const Options& o) {
+void convert(const Options& o) {
   const std::string text = perfetto_of(read_traces(o.files)).dump();
   if (o.out == "-") {
     std::cout << text << '\n';
-    return 0;
+    return;
   }
   std::ofstream file(o.out);
   file << text << '\n';
   if (!file.flush()) throw BadTrace(o.out + ": " + std::strerror(errno));
-  return 0;
 }
 
 std::string group_names() {
@@ -76,14 +76,16 @@ int main(int argc, char** argv) {
   auto* perfetto = app.add_subcommand("perfetto", "Writes JSON for ui.perfetto.dev");
   perfetto->add_option("trace", o.files, "JSON lines")->required();
   perfetto->add_option("-o,--out", o.out, "File (standard output)");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = chime::tools::exit_code_after_parsing("softnic-trace", app, argc, argv))
+    return *code;
   try {
-    if (*compare) return diff(o);
-    if (*perfetto) return convert(o);
-    print_trace(read_traces(o.files), std::cout);
-    return 0;
+    int exit_code = 0;
+    if (*compare) exit_code = diff(o);
+    if (*perfetto) convert(o);
+    if (*print) print_trace(read_traces(o.files), std::cout);
+    return chime::tools::exit_code_after_printing("softnic-trace", exit_code);
   } catch (const std::exception& error) {
     std::cerr << "softnic-trace: " << error.what() << '\n';
-    return 2;
+    return chime::tools::kCannot;
   }
 }

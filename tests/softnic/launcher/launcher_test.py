@@ -68,7 +68,7 @@ class Launcher(unittest.TestCase):
 
     def test_what_the_nic_would_find_late_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
-            refused = {("--faults", "tea"): "rule 'tea': no such fault",
+            refused = {("--no-such-option",): "--no-such-option", ("--faults", "tea"): "rule 'tea': no such fault",
                        ("--trace", "/nowhere/t"): "cannot write to /nowhere", ("--counters", folder): "is a folder"}
             for options, words in refused.items():
                 self.assertIn(words, self.run_program(*options, "true", status=2))

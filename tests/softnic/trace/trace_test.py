@@ -143,6 +143,15 @@ class Trace(unittest.TestCase):
 
     # ---- diff ----
 
+    def test_lines_that_cannot_be_written_are_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([os.path.join(TOOLS, "softnic-trace"), "print", self.write("t", wqe(WRITE))], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (2, "softnic-trace: the output cannot be written: No space left on device\n"))
+
+    def test_a_wrong_option_has_the_exit_code_of_errors(self):
+        self.assertIn("--no-such-option", self.tool("print", "--no-such-option", "t", status=2))
+
     def test_equal_traces(self):
         one = self.write("one", doorbell("0000250800" "01bb03"), wqe(WRITE), cqe(CQE))
         text = self.tool("diff", one, one)

@@ -50,14 +50,14 @@ class Events:
 class SummaryTest(unittest.TestCase):
     program = None  # chime-trace
 
-    def run_it(self, events, *options, code=0):
-        """What it prints; if it ends with another code than 0, its error."""
+    def run_it(self, events, *options, code=0, to=subprocess.PIPE):
+        """What it prints; if it ends with another code than 0, its error. `to`: where what it prints goes."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "run.json")
             file.write_text(json.dumps({"otherData": events.facts, "traceEvents": events.all}), encoding="utf-8")
-            run = subprocess.run([self.program, "summary", file, *options], capture_output=True, text=True, timeout=60, check=False,
+            run = subprocess.run([self.program, "summary", file, *options], stdout=to, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
-        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        self.assertEqual(run.returncode, code, f"{run.stdout}{run.stderr}")
         return run.stdout if code == 0 else run.stderr
 
     def table(self, events, number, *options):

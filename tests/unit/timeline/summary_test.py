@@ -125,6 +125,13 @@ class Summary(SummaryTest):
         wait["dur"], stop["ts"] = 1.001, 2.001  # 1001 ns, whose product of 1.001 and 1000 is a little less
         self.assertIn(f"0 {WAIT} 1 1", self.rows(events, 0)[0])
 
+    def test_tables_that_cannot_be_written_are_an_error(self):
+        with open("/dev/full", "w") as full:
+            self.assertIn("chime-trace: the output cannot be written", self.run_it(waits_of_three_pes(), "--step", "chime", code=2, to=full))
+
+    def test_a_wrong_option_has_the_exit_code_of_errors(self):
+        self.assertIn("--no-such-option", self.run_it(waits_of_three_pes(), "--no-such-option", code=2))
+
     def test_an_arrow_to_no_event_is_refused(self):
         events = waits_of_three_pes()
         events.arrow({"pid": 0, "tid": 99, "ts": 5}, events.all[2])

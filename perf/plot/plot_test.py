@@ -94,17 +94,20 @@ def gnuplot_reads_all_points_in_order():
     assert '"x" 1\n"y" nan\ne\n"x" 2\n"y" 3\ne\n' in words, words
 
 
-def gnuplots_failure_is_told_and_leaves_no_picture(folder):
-    programs = folder / "programs"
+def gnuplots_failure_is_told_and_leaves_what_was_there(folder):
+    programs, drawn = folder / "programs", folder / "drawn"
     programs.mkdir()
+    drawn.mkdir()
     (folder / "a.txt").write_text(TABLE)
-    picture = folder / "a.png"
-    for code in (0, 3):
-        (programs / "gnuplot").write_text(f"#!/bin/sh\n: >{picture}; echo its words >&2; exit {code}\n")
+    picture = drawn / "a.png"
+    for number, (code, wanted) in enumerate(((3, {}), (0, {"a.png": "1\n"}), (3, {"a.png": "1\n"}), (0, {"a.png": "3\n"}))):
+        (programs / "gnuplot").write_text(
+            f"""#!/bin/sh\necho {number} >"$(sed -n 's/^set output "\\(.*\\)"/\\1/p')"; echo its words >&2; exit {code}\n""")
         (programs / "gnuplot").chmod(0o700)
-        said = plot(folder / "a.txt", code=1 if code else 0, PATH=f"{programs}:{os.environ['PATH']}")
+        said = plot(folder / "a.txt", "-o", drawn, code=1 if code else 0, PATH=f"{programs}:{os.environ['PATH']}")
         assert said.strip() == (f"plot: {folder / 'a.txt'}: gnuplot ended with code 3: its words" if code else str(picture)), said
-        assert picture.exists() == (code == 0)
+        there = {file.name: file.read_text() for file in drawn.iterdir()}
+        assert there == wanted, (number, there)
 
 
 def every_committed_result_has_points():
@@ -145,7 +148,7 @@ def main():
         counted_instructions_give_a_bar_for_each_library()
         a_rivals_curves_stand_in_the_panel_of_their_unit()
         gnuplot_reads_all_points_in_order()
-        gnuplots_failure_is_told_and_leaves_no_picture(folder)
+        gnuplots_failure_is_told_and_leaves_what_was_there(folder)
         every_committed_result_has_points()
         mistakes_are_told(folder)
         if not shutil.which("gnuplot"):

@@ -48,7 +48,19 @@ def picture():
     with tempfile.TemporaryDirectory() as folder:
         png = os.path.join(folder, "a.png")
         assert "gnuplot is not there" in run("--gpu", "H100", "--plot", png, code=1, PATH=folder)
-        assert not os.path.exists(png)
+        assert os.listdir(folder) == [], os.listdir(folder)
+        gnuplot, seen = os.path.join(folder, "gnuplot"), []
+        for code in (0, 3):
+            with open(gnuplot, "w", encoding="utf-8") as file:
+                file.write(f"""#!/bin/sh\necho picture {code} >"$(sed -n 's/^set output "\\(.*\\)"/\\1/p')"; exit {code}\n""")
+            os.chmod(gnuplot, 0o700)
+            run("--gpu", "H100", "--plot", png, code=1 if code else 0, PATH=f"{folder}:{os.environ['PATH']}")
+            with open(png, encoding="utf-8") as file:
+                seen.append(file.read())
+        assert seen == ["picture 0\n"] * 2, seen
+        assert sorted(os.listdir(folder)) == ["a.png", "gnuplot"], os.listdir(folder)
+        os.remove(png)
+        os.remove(gnuplot)
         if subprocess.run(["sh", "-c", "command -v gnuplot"], stdout=subprocess.DEVNULL).returncode == 0:
             run("--gpu", "H100", "--plot", png)
             with open(png, "rb") as file:

@@ -1,16 +1,21 @@
 // The picture of a prediction, by gnuplot.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 #include "report.hpp"
 #include "sizes.hpp"
 
 namespace chime::predict {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Panel {
   const char *title, *scale;
@@ -40,6 +45,37 @@ std::string data_of(const Prediction& prediction, const TransferPath& path, cons
     text += fmt::format("{} {}\n", bytes, panel.figure(path, bytes));
   return text + "e\n";
 }
+
+// Where gnuplot draws: beside the picture's place, so that a failure leaves what was there. What is
+// no file, such as /dev/stdout, is drawn to itself.
+class Draft {
+ public:
+  explicit Draft(const std::string& png) : place_(png) {
+    std::error_code error;
+    const fs::file_status there = fs::status(png, error);
+    if (fs::is_regular_file(there)) place_ = fs::canonical(png);  // a link stays one
+    const bool is_file = fs::is_regular_file(there) || !fs::exists(there);
+    name_ = is_file ? fmt::format("{}.{}", place_, ::getpid()) : place_;
+    const bool is_writable = !fs::exists(there) || ::access(place_.c_str(), W_OK) == 0;
+    std::FILE* const draft = is_writable ? std::fopen(name_.c_str(), "ab") : nullptr;
+    if (!draft) throw std::runtime_error("no picture: " + png + " cannot be written");
+    std::fclose(draft);
+  }
+  ~Draft() {
+    std::error_code ignored;
+    if (name_ != place_) fs::remove(name_, ignored);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  const std::string& name() const { return name_; }
+  void become_the_picture() {
+    if (name_ != place_) fs::rename(name_, place_);
+  }
+
+ private:
+  std::string place_, name_;
+};
 
 std::string panel_script(const Prediction& prediction, const Panel& panel) {
   std::string text = fmt::format("unset logscale; set yrange [*:*]; {}; set ylabel \"{}\"\nplot",
@@ -72,19 +108,14 @@ void plot(const Prediction& prediction, const std::string& png) {
   const char* const no_gnuplot =
       "no picture: gnuplot is not there or failed (Debian: gnuplot-nox); its words, if any, are "
       "above";
-  if (std::FILE* const there = std::fopen(png.c_str(), "ab"))
-    std::fclose(there);
-  else
-    throw std::runtime_error("no picture: " + png + " cannot be written");
+  Draft draft(png);
   std::signal(SIGPIPE, SIG_IGN);  // a gnuplot that is not there reads nothing
   std::FILE* const gnuplot = ::popen("exec gnuplot", "w");
   if (!gnuplot) throw std::runtime_error(no_gnuplot);
-  const std::string script = gnuplot_script(prediction, png);
+  const std::string script = gnuplot_script(prediction, draft.name());
   std::fwrite(script.data(), 1, script.size(), gnuplot);
-  if (::pclose(gnuplot) != 0) {
-    std::remove(png.c_str());
-    throw std::runtime_error(no_gnuplot);
-  }
+  if (::pclose(gnuplot) != 0) throw std::runtime_error(no_gnuplot);
+  draft.become_the_picture();
 }
 
 }  // namespace chime::predict

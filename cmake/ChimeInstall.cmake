@@ -54,7 +54,7 @@ install(EXPORT ChimeTargets NAMESPACE Chime:: DESTINATION ${CHIME_CMAKE_DIR})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ChimeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/ChimeConfig.cmake INSTALL_DESTINATION ${CHIME_CMAKE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY ${CHIME_COMPATIBILITY})
 install(FILES ${PROJECT_BINARY_DIR}/ChimeConfig.cmake ${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
   DESTINATION ${CHIME_CMAKE_DIR})
 

@@ -1,0 +1,46 @@
+# cmake -Dsource=<source folder> -Dbuild=<build folder> -Dversion=<version> -Dscratch=<folder> -P version_test.cmake
+#
+# find_package(Chime <version>) takes the releases that have the same binary interface, by the number in the library's name, and are as new or newer.
+cmake_minimum_required(VERSION 3.25)
+include(CMakePackageConfigHelpers)
+set(versions 0.0.9 0.1.0 0.1.7 0.2.0 1.0.0 1.4.2 2.0.0)
+
+function(take_apart version prefix)
+  string(REPLACE . ";" parts ${version})
+  list(POP_FRONT parts major minor)
+  set(${prefix}_MAJOR ${major} PARENT_SCOPE)
+  set(${prefix}_MINOR ${minor} PARENT_SCOPE)
+  set(${prefix} ${version} PARENT_SCOPE)
+endfunction()
+
+function(find_rules version)
+  take_apart(${version} PROJECT_VERSION)
+  include(${source}/cmake/ChimeSoversion.cmake)
+  set(soversion ${CHIME_SOVERSION} PARENT_SCOPE)
+  set(compatibility ${CHIME_COMPATIBILITY} PARENT_SCOPE)
+endfunction()
+
+# expect(<file> <version>): the file is of this release, and answers as it must for each one that is asked for.
+function(expect file version)
+  find_rules(${version})
+  set(soversion_here ${soversion})
+  foreach(asked ${versions})
+    find_rules(${asked})
+    set(wanted FALSE)
+    if(asked VERSION_LESS_EQUAL version AND soversion STREQUAL soversion_here)
+      set(wanted TRUE)
+    endif()
+    take_apart(${asked} PACKAGE_FIND_VERSION)
+    include(${file})
+    if(NOT PACKAGE_VERSION_COMPATIBLE STREQUAL wanted)
+      message(SEND_ERROR "find_package(Chime ${asked}) takes Chime ${version}: ${PACKAGE_VERSION_COMPATIBLE}, not ${wanted}")
+    endif()
+  endforeach()
+endfunction()
+
+foreach(release ${versions})
+  find_rules(${release})
+  write_basic_package_version_file(${scratch}/of_${release}.cmake VERSION ${release} COMPATIBILITY ${compatibility})
+  expect(${scratch}/of_${release}.cmake ${release})
+endforeach()
+expect(${build}/ChimeConfigVersion.cmake ${version})

@@ -58,8 +58,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/ChimeConfig.cmake ${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
   DESTINATION ${CHIME_CMAKE_DIR})
 
-file(RELATIVE_PATH CHIME_PREFIX_FROM_PC
-  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+# Folders may be absolute paths, which lie anywhere: packages of Nix have such.
+file(RELATIVE_PATH CHIME_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(kind LIB INCLUDE)
+  file(RELATIVE_PATH CHIME_${kind}_FROM_PREFIX ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_${kind}DIR})
+endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/chime.pc.in ${PROJECT_BINARY_DIR}/chime.pc @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/chime-nvshmem.pc.in ${PROJECT_BINARY_DIR}/chime-nvshmem.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/chime.pc ${PROJECT_BINARY_DIR}/chime-nvshmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "tools/chime-doctor/checks/checks.hpp"
 
@@ -19,16 +20,22 @@ std::optional<Finding> pmix_finding(const Probes& probes) {
       "apt-get install libpmix2, or LD_LIBRARY_PATH=<its folder>"};
 }
 
-constexpr const char* kDebiansPluginFolders[] = {"/usr/lib/x86_64-linux-gnu/slurm-wlm",
-                                                 "/usr/lib/aarch64-linux-gnu/slurm-wlm"};
-constexpr const char* kPluginFolders[] = {
-    kDebiansPluginFolders[0], kDebiansPluginFolders[1], "/usr/lib/x86_64-linux-gnu/slurm",
-    "/usr/lib64/slurm",       "/usr/lib/slurm",         "/usr/local/lib/slurm"};
+// A folder in each of Debian's folders of libraries, then folders that others have.
+std::vector<std::string> debians_and(std::initializer_list<const char*> in_debians,
+                                     std::initializer_list<const char*> others) {
+  std::vector<std::string> folders;
+  for (const char* const libraries : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"})
+    for (const char* const folder : in_debians) folders.push_back(std::string(libraries) + folder);
+  folders.insert(folders.end(), others.begin(), others.end());
+  return folders;
+}
 
 // The names of mpi_pmix*.so in Slurm's folders; absent: no such folder.
 std::optional<std::vector<std::string>> pmix_plugins(const Root& root) {
   std::optional<std::vector<std::string>> plugins;
-  for (const std::string folder : kPluginFolders) {
+  for (const std::string& folder :
+       debians_and({"/slurm-wlm", "/slurm"},
+                   {"/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm"})) {
     if (!root.has(folder)) continue;
     if (!plugins) plugins.emplace();
     for (const std::string& name : root.names(folder))
@@ -38,16 +45,14 @@ std::optional<std::vector<std::string>> pmix_plugins(const Root& root) {
 }
 
 bool has_debians_plugins(const Root& root) {
-  return std::ranges::any_of(kDebiansPluginFolders,
-                             [&](const char* folder) { return root.has(folder); });
+  return std::ranges::any_of(debians_and({"/slurm-wlm"}, {}),
+                             [&](const std::string& folder) { return root.has(folder); });
 }
 
 bool has_unversioned_pmix(const Root& root) {
-  for (const char* folder :
-       {"/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/lib/aarch64-linux-gnu/pmix2/lib",
-        "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib"})
-    if (root.has(std::string(folder) + "/libpmix.so")) return true;
-  return false;
+  return std::ranges::any_of(
+      debians_and({"/pmix2/lib", ""}, {"/usr/lib64", "/usr/local/lib"}),
+      [&](const std::string& folder) { return root.has(folder + "/libpmix.so"); });
 }
 
 // Slurm's mpi_guide, "PMIx": srun --mpi=pmix loads mpi_pmix*.so, which opens "libpmix.so", a link

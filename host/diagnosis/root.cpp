@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace chime::doctor {
 
@@ -32,7 +33,7 @@ std::optional<std::string> Root::bytes(const std::string& path) const try {
 
 std::optional<std::string> Root::text(const std::string& path) const {
   auto all = bytes(path);
-  if (all) all->erase(all->find_last_not_of(" \n\t\0") + 1);
+  if (all) all->erase(all->find_last_not_of(std::string_view(" \n\t\0", 4)) + 1);
   return all;
 }
 

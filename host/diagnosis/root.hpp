@@ -21,7 +21,7 @@ class Root {
   // All paths begin with "/".
   bool has(const std::string& path) const;
   std::optional<std::string> bytes(const std::string& path) const;
-  // Without blanks at its end.
+  // Without blanks and zero bytes at its end.
   std::optional<std::string> text(const std::string& path) const;
   std::optional<long long> number(const std::string& path) const;
   // The names in a folder, sorted; none if it is not there.

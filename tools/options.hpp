@@ -8,7 +8,8 @@
 
 namespace chime::tools {
 
-// What the tool ends with: an option is wrong, or asks for help or the version. Absent: it goes on.
+// The tool's exit code where an option is wrong, or asks for help or the version. Absent: it goes
+// on.
 inline std::optional<int> exit_code_after_parsing(const char* tool, CLI::App& app, int argc,
                                                   char** argv) {
   try {

@@ -7,7 +7,7 @@
 
 namespace chime::tools {
 
-// What a tool ends with that cannot do what it is asked for.
+// The exit code of a tool that cannot do what it is asked for.
 inline constexpr int kCannot = 2;
 
 // `exit_code` if all that the tool has printed is written; else kCannot, and standard error says

@@ -1,5 +1,6 @@
 // The file in which a process records its part of a timeline: a page with the process's data, the
-// names of its calls and kernels, then chunks of events. README.md says who writes what, and when.
+// names of its calls and kernels, then chunks of events. README.md says which process writes what,
+// and when.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,6 @@ void begin_recording(PartFile& part);
 void end_recording();
 bool is_recording();
 
-// first.
-
 // An event that begins now. `fill(event)` sets what is not zero, but times and kind. Null: nothing
 // records, or there is no room.
 template <class Fill>

@@ -60,7 +60,7 @@ std::string table_of_waits(const Timeline& timeline, const Causes& causes, std::
 
 std::string table_of_late_senders(const Timeline& timeline, const Causes& causes,
                                   std::size_t rows) {
-  std::map<std::pair<int, int>, Sum> sums;  // sender, who waited
+  std::map<std::pair<int, int>, Sum> sums;  // sender, waiting PE
   for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
     const Span& span = timeline.spans[i];
     if (span.category != Category::kWait || !causes[i] || causes[i]->pe == span.pe) continue;

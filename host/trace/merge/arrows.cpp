@@ -16,9 +16,10 @@ using Word = std::pair<int, std::uint64_t>;
 struct Updated {
   std::size_t span;
   std::uint64_t begin_ns;
-  std::uint64_t
-      sum;  // the word's value, as far as the updates say, in the order of their beginnings
+  // The word's value, as far as the updates say, in the order of their beginnings.
+  std::uint64_t sum;
 };
+
 // The low bits that a wait of `bytes` sees.
 std::uint64_t mask_of(std::uint64_t bytes) {
   return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;

@@ -37,8 +37,9 @@ Findings check_chime(const Machine& machine) {
     findings.push_back({Level::kWarning, "late answer", late, "none in time, so not checked",
                         "chime-doctor --patience 30 waits longer; for GPUs nvidia-smi -pm 1, for "
                         "libraries LD_DEBUG=files"});
-  for (const auto& [who, how] : machine.probes.ended)
-    findings.push_back({Level::kWrong, "no answer", who, "the process that asked ended: " + how,
+  for (const auto& [question, how] : machine.probes.ended)
+    findings.push_back({Level::kWrong, "no answer", question,
+                        "the process that asked ended: " + how,
                         "so may programs: LD_DEBUG=files chime-doctor shows the library's file"});
   return findings;
 }

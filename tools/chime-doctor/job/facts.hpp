@@ -57,7 +57,7 @@ struct PeFacts {
   std::string chime;          // the version that its program loads
   int interface = 0;          // kAbiVersion of this tool
   int n_started = 0;          // processes that the launcher says it has started; 0: it does not
-  // Of this process: by name. Bytes, or a number; kNoLimit.
+  // This process's limits, by name: bytes, or a number; kNoLimit.
   std::map<std::string, std::uint64_t> limits;
   std::optional<HostFacts> of_host;  // of the one PE a node that looks at it
   std::string nic = "auto";          // CHIME_NIC
@@ -79,8 +79,7 @@ struct PathFacts {
     kNotTried,  // this process or its host had no descriptor or memory left
   } outcome = Outcome::kOpen;
   std::string why;  // the system's words; empty: it is open
-  // Of the host that tries, by which interface alone it did, and from which address; empty: as its
-  // routes say.
+  // The interface by which alone the host tried, and its address there; empty: as its routes say.
   std::string through = {}, source = {};
 };
 

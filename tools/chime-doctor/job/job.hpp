@@ -4,7 +4,7 @@
 // bootstrap alone:
 //
 //   each PE   says what it is, one a host also what the host is, and where it listens
-//   PE 0      waits for them, and publishes who looks at which host
+//   PE 0      waits for them, and publishes which PE looks at which host
 //   these     try each other (plan.hpp), and say how that went
 //   PE 0      checks, prints, and publishes the exit code, which all PEs end with
 //

@@ -34,10 +34,10 @@ struct Target {
   std::string through = {}, source = {};  // as PathFacts
 };
 
-// Of the other hosts, tried from the host at which PE `pe` looks, which has these ports. Of those
-// that it may take, it begins with the one that stands where the other host's does: NICs of equal
-// number are connected to each other, if not all are. One without interface leaves it to the
-// routes.
+// Those of the other hosts, tried from the host at which PE `pe` looks, which has these ports.
+// Among the ports that it may take, it begins with the one that stands where the other host's does:
+// NICs of equal number are connected to each other, if not all are. A port without interface leaves
+// the choice to the routes.
 std::vector<Target> targets_of(int pe, const std::vector<PortFacts>& ports,
                                const std::vector<HostAddresses>& hosts);
 

@@ -63,7 +63,7 @@ const PathFacts* first_delay(const Attempts& attempts) {
   return silent == open ? nullptr : *silent;
 }
 
-// Of one host that was tried.
+// Adds the findings of one host that was tried.
 void add_findings(int to, const std::map<int, Attempts>& tries, const std::vector<Node>& nodes,
                   Findings& findings) {
   std::vector<std::string> cut_off, slowed;

@@ -39,11 +39,11 @@ Subject subject_of(const std::string& title, const std::vector<Shared>& shared,
                    std::size_t n_hosts) {
   Subject subject{title, {}};
   for (const auto& [finding, hosts] : shared) {
-    const std::string who = hosts.size() == n_hosts && n_hosts > 1
-                                ? fmt::format("all {} hosts", n_hosts)
-                                : in_short(hosts);
+    const std::string places = hosts.size() == n_hosts && n_hosts > 1
+                                   ? fmt::format("all {} hosts", n_hosts)
+                                   : in_short(hosts);
     Finding line = finding;
-    line.where = finding.where.empty() ? who : fmt::format("{} on {}", finding.where, who);
+    line.where = finding.where.empty() ? places : fmt::format("{} on {}", finding.where, places);
     subject.findings.push_back(std::move(line));
   }
   return subject;

@@ -44,8 +44,8 @@ struct Rule {
   Level level;
 };
 
-// Structs of one version of Chime cross between PEs (include/chime/abi). Of the others, different
-// ones mostly work together, and where they do not the reason is hard to find.
+// Structs of one version of Chime cross between PEs (include/chime/abi). Different versions
+// of the others mostly work together; where they do not, the reason is hard to find.
 Rule rule_for(const std::string& what) {
   if (what == "Chime")
     return {"install one version on all hosts, and let LD_LIBRARY_PATH lead to it", Level::kWrong};

@@ -5,8 +5,7 @@ set(package_folder lib/python3/dist-packages/chime)  # Debian's, whatever CMAKE_
 install(CODE "if(NOT EXISTS \"$<TARGET_FILE:chime_python>\")
   message(FATAL_ERROR \"The Python package was not installed, because it is not built: cmake --build ${PROJECT_BINARY_DIR} --target chime_python\")
 endif()" ${package_component})
-install(DIRECTORY chime/ DESTINATION ${package_folder} ${package_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
-  PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY chime/ DESTINATION ${package_folder} ${package_component} FILES_MATCHING ${package_patterns} PATTERN __pycache__ EXCLUDE)
 
 foreach(kind LIB INCLUDE BIN)
   file(RELATIVE_PATH ${kind}_from_package ${CMAKE_INSTALL_PREFIX}/${package_folder} ${CMAKE_INSTALL_FULL_${kind}DIR})
@@ -14,14 +13,8 @@ foreach(kind LIB INCLUDE BIN)
 endforeach()
 chime_add_extension(chime_python chime ${LIB_from_package})  # that of the build folder's package, too
 install(TARGETS chime_python LIBRARY DESTINATION ${package_folder} ${package_component})
-set(cuda null)
-if(CHIME_CUDA)
-  set(cuda "\"nvcc\"")
-elseif(CHIME_SOFTGPU)
-  set(cuda "\"${BIN_from_package}/chime-cc\"")
-endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/package_paths.json
-  "{\"include\": [\"${INCLUDE_from_package}\"], \"library\": \"${LIB_from_package}/libchime.so.${CHIME_SOVERSION}\", \"cuda\": ${cuda}, \"gpu\": ${gpu}}\n")
+chime_kernel_paths(paths ${LIB_from_package}/libchime.so.${CHIME_SOVERSION} ${BIN_from_package}/chime-cc nvcc ${INCLUDE_from_package})
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/package_paths.json "${paths}")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package_paths.json DESTINATION ${package_folder} RENAME kernel_paths.json ${package_component})
 
 # An extension fits one minor version of Python.

@@ -1,8 +1,7 @@
 # The content of the wheel: the component `python`, which pyproject.toml's back end installs, or target python_wheel without it. In the package lie
 # lib/ and the extension that finds it there, and the tools become programs of the environment. Nothing else of Chime's need be installed.
 set(python_component COMPONENT python EXCLUDE_FROM_ALL)
-install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.hpp" PATTERN "py.typed"
-  PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY chime DESTINATION . ${python_component} FILES_MATCHING ${package_patterns} PATTERN __pycache__ EXCLUDE)
 chime_add_extension(chime_python_of_wheel wheel_files lib)
 install(TARGETS chime_python_of_wheel LIBRARY DESTINATION chime ${python_component})
 
@@ -19,13 +18,8 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION chime/include ${python_component} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/chime/nvrtc DESTINATION chime/include/chime ${python_component})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/ DESTINATION chime/include/chime/device ${python_component} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
-set(cuda null)
-if(CHIME_CUDA)
-  set(cuda "\"nvcc\"")
-elseif(CHIME_SOFTGPU)
-  set(cuda "\"bin/chime-cc\"")
-endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "{\"include\": [\"include\"], \"library\": \"${loaded_name}\", \"cuda\": ${cuda}, \"gpu\": ${gpu}}\n")
+chime_kernel_paths(paths ${loaded_name} bin/chime-cc nvcc include)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json "${paths}")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel_paths.json DESTINATION chime RENAME kernel_paths.json ${python_component})
 
 # The softgpu: its library, and chime-cc with what it compiles with, in the folders of a prefix. The program of the environment starts the package's.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # wheel_test.sh packed|pip <python> <build folder> <source folder> <scratch folder>: the wheel, packed from the build or built by pip from the sources,
-# is installed to a fresh environment, which is then moved, and runs the ring there; of a build with the softgpu also kernels in CUDA's words.
+# is installed to a fresh environment, which is then moved, and runs the ring and a kernel there; of a build with the softgpu also kernels in CUDA's words.
 set -eu
 way=$1 python=$2 build=$3 source=$4 scratch=$5
 skip() { echo "skipped: $*"; exit 77; }
@@ -26,6 +26,12 @@ mv made moved
 PATH=$scratch/moved/bin:$PATH
 
 fail() { echo "$*"; exit 1; }
+interpreter=cp$(python -c 'import sys; print("%d%d" % sys.version_info[:2])')
+[[ $(ls dist) == chime_pgas-*-"$interpreter-$interpreter"-linux_* ]] || fail "the wheel's name does not say that it is for $interpreter alone: $(ls dist)"
+package=$(python -c 'import chime; print(chime.__path__[0])')
+for file in "$source"/python/chime/{*.py,*.pyi,*.hpp,py.typed}; do
+  [ -e "$package/${file##*/}" ] || fail "the wheel lacks $file"
+done
 version=$(python -c 'import importlib.metadata; print(importlib.metadata.version("chime-pgas"))')
 [ "$(python -c 'import chime; print(chime.__version__)')" = "$version" ] || fail "chime.__version__ is not the wheel's version $version"
 for tool in chime-run chime-info chime-doctor; do
@@ -42,12 +48,20 @@ if command -v mpirun >/dev/null; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   ring mpirun --oversubscribe --bind-to none -n 2 >mpi.txt || fail "the ring under mpirun has failed: $(cat mpi.txt)"
   grep -q 'PE 1 of 2: got 0 to 1023 from PE 0' mpi.txt || fail "the ring under mpirun has said: $(cat mpi.txt)"
+  if [ -e "$build/host/libchime_mpi.so" ] && python -c 'import mpi4py' 2>/dev/null; then
+    timeout 60 mpirun --oversubscribe --bind-to none -n 2 python "$source/python/tests/jobs_test.py" takes_a_communicator_of_mpi4py ||
+      fail "init(comm=...) has failed"
+  fi
 fi
+
+# A kernel for the CPU device, by what lies in the environment alone.
+CHIME_DEVICE=cpu timeout 120 chime-run --no-prefix -n 2 python "$source/tests/install/python_package.py" "$scratch/moved" >kernel.txt ||
+  fail "the kernel has failed: $(cat kernel.txt)"
+grep -q 'PE 1 of 2: a kernel on cpu told it 100' kernel.txt || fail "the kernel has said: $(cat kernel.txt)"
 
 # A kernel in CUDA's words from its text, and a program, by what lies in the environment alone.
 softgpu() {
-  local package folder library outside=()
-  package=$(python -c 'import chime; print(chime.__path__[0])')
+  local folder library outside=()
   [ -e "$package/include/softgpu/vocabulary/vocabulary.hpp" ] || fail "the wheel lacks what the softgpu compiles kernels with"  # it would take the build's
   CHIME_DEVICE=cuda timeout 250 chime-run -n 2 python "$source/python/tests/kernels_gpu_test.py" || fail "kernels on the softgpu have failed"
   [ "$(command -v chime-cc)" = "$scratch/moved/bin/chime-cc" ] || fail "the wheel brings no chime-cc: $(command -v chime-cc)"

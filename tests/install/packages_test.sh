@@ -40,7 +40,7 @@ field() { dpkg-deb -f "$scratch/made/$1_$version"-1_*.deb "$2"; }
 # expect <package> <field> <part of it>
 expect() { [[ $(field "$1" "$2") == *$3* ]] || { echo "$1: $2 is '$(field "$1" "$2")', without '$3'"; exit 1; }; }
 expect "$library" Depends libstdc++6
-expect "$library" Recommends libfabric1
+for opened in libibverbs1 ibverbs-providers libfabric1 libpmix2 libhwloc15; do expect "$library" Recommends $opened; done
 for one in Provides Conflicts Replaces; do expect "$library" $one libchime; done
 expect libchime-dev Depends "$library (= $version-1)"
 expect chime-tools Depends "$library (= $version-1)"
@@ -52,7 +52,8 @@ synopsis chime-tools "chime-run, chime-info, chime-doctor and others"
 [[ $wanted != *-mpi* ]] || synopsis libchime-mpi "plug-in for MPI communicators"
 if [[ $wanted == *python3-chime* ]]; then
   synopsis python3-chime "package chime for Python"
-  for depends in "$library (= $version-1)" "python3 (>= " "python3 (<< " python3-numpy; do expect python3-chime Depends "$depends"; done
+  read -r this next < <(/usr/bin/python3 -c 'import sys; print("3.%d 3.%d" % (sys.version_info[1], sys.version_info[1] + 1))')
+  for depends in "$library (= $version-1)" "python3 (>= $this)" "python3 (<< $next)" python3-numpy; do expect python3-chime Depends "$depends"; done
 fi
 [ ! -e "$scratch/root/usr/bin/chime-cc" ] || expect chime-tools Recommends clang-19
 [[ $(field "$library" Depends) != *mpi* ]] || { echo "$library depends on an MPI: $(field "$library" Depends)"; exit 1; }
@@ -64,8 +65,12 @@ for package in $wanted; do
   ! dpkg-deb -c "$scratch/made/${package}_$version"-1_*.deb | grep -vE ' (\./$|\./usr/)' || { echo "$package has files outside of /usr"; exit 1; }
 done
 
-# All that an install has, and nothing twice.
 prefix=$scratch/root/usr
+while read -r file; do
+  ! readelf -SW "$file" | grep -qE ' \.(symtab|debug_info) ' || { echo "$file is not stripped"; exit 1; }
+done < <(find "$prefix" -type f '(' -name '*.so*' -o -name 'chime-run' -o -name 'chime-doctor' ')')
+
+# All that an install has, and nothing twice.
 cmake --install . --prefix "$scratch/all" >"$scratch/install.log"
 [[ $wanted != *python3-chime* ]] || cmake --install . --component python3-chime --prefix "$scratch/all" >>"$scratch/install.log"
 (cd "$scratch/all" && find . '(' -type f -o -type l ')' | sort) >"$scratch/all.txt"
@@ -89,6 +94,12 @@ timeout 60 "$prefix/bin/chime-info" --variables | grep -q CHIME_SYMMETRIC_SIZE
 here=$(cd "$(dirname "$0")" && pwd)
 in_python() { PYTHONPATH=$prefix/lib/python3/dist-packages timeout 250 "$prefix/bin/chime-run" --no-prefix -n 2 /usr/bin/python3 "$@"; }
 in_python -m chime.examples.ring | grep 'PE 1 of 2: got 0 to 1023 from PE 0'
-device=cuda
-[[ " $lacks " != *" softgpu "* ]] || device=cpu
-CXX=$cxx CHIME_DEVICE=$device in_python "$here/python_package.py" "$prefix" | grep "PE 1 of 2: a kernel on $device told it 100"
+devices="cpu cuda"
+[[ " $lacks " != *" softgpu "* ]] || devices=cpu
+for device in $devices; do
+  CXX=$cxx CHIME_DEVICE=$device in_python "$here/python_package.py" "$prefix" | grep "PE 1 of 2: a kernel on $device told it 100"
+done
+package=$prefix/lib/python3/dist-packages/chime
+for file in "$here"/../../python/chime/{*.py,*.pyi,*.hpp,py.typed}; do
+  [ -e "$package/${file##*/}" ] || { echo "python3-chime lacks $file"; exit 1; }
+done

@@ -17,7 +17,9 @@ case $way in
   packed) "$python" "$source/python/pack_wheel.py" "$build" dist || exit $? ;;
   pip)
     has scikit_build_core || skip "$python has no scikit-build-core (Debian 13: python3-scikit-build-core)"
-    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist --config-settings "cmake.define.CHIME_SOFTGPU=$has_softgpu" "$source" ;;
+    # It packs, and does not compute: compiled soon.
+    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index --wheel-dir dist --config-settings "cmake.define.CHIME_SOFTGPU=$has_softgpu" \
+      --config-settings cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0 "$source" ;;
 esac
 
 "$python" -m venv --system-site-packages made

@@ -35,10 +35,19 @@ def tag():
     return f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
-def write_metadata(info, version):
+def knows_numpy_2(package):
+    """Whether the extension does, by the pybind11 that it was compiled with."""
+    program = f"import sys; sys.path.insert(0, {str(package)!r}); import _chime; print(_chime.knows_numpy_2)"
+    return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip() == "True"
+
+
+def write_metadata(info, version, most_numpy):
     with (SOURCE / "pyproject.toml").open("rb") as file:
         project = pyproject_metadata.StandardMetadata.from_pyproject(tomllib.load(file), SOURCE)
     project.version = version
+    for requirement in project.dependencies:
+        if requirement.name == "numpy":
+            requirement.specifier &= most_numpy
     (info / "METADATA").write_bytes(bytes(project.as_rfc822()))
     (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: pack_wheel\nRoot-Is-Purelib: false\nTag: {tag()}\n")
     (info / "LICENSE").write_bytes((SOURCE / "LICENSE").read_bytes())
@@ -53,7 +62,7 @@ def main():
         subprocess.run(["cmake", "--install", build, "--component", "python", "--strip", "--prefix", tree], check=True, stdout=subprocess.DEVNULL)
         info = tree / f"chime_pgas-{version}.dist-info"
         info.mkdir()
-        write_metadata(info, version)
+        write_metadata(info, version, "" if knows_numpy_2(tree / "chime") else "<2")
         subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", output, tree], check=True)
 
 

@@ -35,7 +35,7 @@ if(CHIME_SOFTGPU)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/softgpu/check_headers DESTINATION chime/share ${python_component})
 endif()
 
-set(python_tools chime-run chime-info chime-doctor)
+set(python_tools chime-run chime-info chime-doctor chime-trace)
 set(python_programs chime_pgas-${PROJECT_VERSION}.data/scripts)
 if(SKBUILD)
   set(python_programs ${SKBUILD_SCRIPTS_DIR})

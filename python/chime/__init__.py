@@ -13,6 +13,13 @@ Failed calls raise chime.Error, which has status, pe and text.
 
 import typing as _typing
 
+import numpy as _numpy
+
+from . import _chime as _extension
+from . import numpy_fits as _numpy_fits
+
+_numpy_fits.require(_numpy.__version__, _extension.knows_numpy_2)
+
 from ._chime import version as __version__
 from .array import SIGNAL_ADD, SIGNAL_SET, Array, empty, fence, get, put, put_signal, quiet, zeros
 from .errors import (AbortedError, CompileError, Error, InvalidError, LaunchError, MismatchError, NetworkError, NotInitializedError, OutOfMemoryError,

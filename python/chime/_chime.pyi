@@ -6,6 +6,7 @@ from numpy import dtype
 from numpy.typing import NDArray
 
 version: str
+knows_numpy_2: bool
 
 def init_launcher(settings: Sequence[Tuple[str, str]]) -> None: ...
 def init_uniqueid(bytes: bytes, my_pe: int, n_pes: int, settings: Sequence[Tuple[str, str]]) -> None: ...

@@ -37,6 +37,7 @@ void raise_last_error(int status, int pe) {
 PYBIND11_MODULE(_chime, module) {
   module.doc() = "Chime's C functions as the package chime calls them; no public names.";
   module.attr("version") = CHIME_VERSION_TEXT;
+  module.attr("knows_numpy_2") = PYBIND11_VERSION_HEX >= 0x020C0000;
   chime_python::bind_job(module);
   chime_python::bind_transfers(module);
   chime_python::bind_words(module);

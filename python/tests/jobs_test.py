@@ -237,6 +237,13 @@ with chime.init() as job:
 """
 
 
+def refuses_a_numpy_that_it_cannot_read():
+    for version, knows_numpy_2 in (("1.24.2", False), ("1.26.0", True), ("2.4.6", True)):
+        chime.numpy_fits.require(version, knows_numpy_2)
+    said = refused(ImportError, lambda: chime.numpy_fits.require("2.4.6", False))
+    wanted("numpy 2.4.6 is installed" in str(said) and "pip install 'numpy<2'" in str(said), said)
+
+
 def shows_long_waits_on_the_timeline():
     """Each is one, and the summary names the PE that came late."""
     run, trace = sys.argv[2:]
@@ -252,9 +259,9 @@ def shows_long_waits_on_the_timeline():
     wanted(late and float(late[1]) > 600, f"the late sender is not in:\n{summary}")
 
 
-FACTS = [is_bounded_by_init_and_finalize, is_not_left_by_an_exception, names_its_errors, ends_with_a_status, takes_settings,
-         prints_nothing_that_it_raises, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe, is_left_by_ctrl_c,
-         is_left_by_ctrl_c_after_a_death, lets_other_threads_run, shows_long_waits_on_the_timeline]
+FACTS = [refuses_a_numpy_that_it_cannot_read, is_bounded_by_init_and_finalize, is_not_left_by_an_exception, names_its_errors, ends_with_a_status,
+         takes_settings, prints_nothing_that_it_raises, numbers_pes_by_a_unique_id, takes_a_communicator_of_mpi4py, names_a_dead_pe,
+         is_left_by_ctrl_c, is_left_by_ctrl_c_after_a_death, lets_other_threads_run, shows_long_waits_on_the_timeline]
 
 if __name__ == "__main__":
     {fact.__name__: fact for fact in FACTS}[sys.argv[1]]()

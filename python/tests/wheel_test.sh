@@ -35,8 +35,11 @@ for file in "$source"/python/chime/{*.py,*.pyi,*.hpp,py.typed}; do
   [ -e "$package/${file##*/}" ] || fail "the wheel lacks $file"
 done
 version=$(python -c 'import importlib.metadata; print(importlib.metadata.version("chime-pgas"))')
+knows_numpy_2=$(python -c 'import chime._chime; print(chime._chime.knows_numpy_2)')
+python -c 'import importlib.metadata, sys; sys.exit(("<2" in str(importlib.metadata.requires("chime-pgas"))) == (sys.argv[1] == "True"))' "$knows_numpy_2" ||
+  fail "the wheel's extension says that it knows numpy 2: $knows_numpy_2; the wheel wants $(python -c 'import importlib.metadata; print(importlib.metadata.requires("chime-pgas"))')"
 [ "$(python -c 'import chime; print(chime.__version__)')" = "$version" ] || fail "chime.__version__ is not the wheel's version $version"
-for tool in chime-run chime-info chime-doctor; do
+for tool in chime-run chime-info chime-doctor chime-trace; do
   [ "$(command -v $tool)" = "$scratch/moved/bin/$tool" ] || fail "the wheel brings no $tool: $(command -v $tool)"
 done
 for tool in chime-info chime-doctor; do
@@ -108,7 +111,7 @@ def expect_within(folder, file):
 
 for file in package.rglob("*.so*"):
     expect_within(package, file)
-for tool in ("chime-run", "chime-info", "chime-doctor"):
+for tool in ("chime-run", "chime-info", "chime-doctor", "chime-trace"):
     expect_within(home, pathlib.Path(home, "bin", tool))
 extension, = package.glob("_chime*.so")
 assert folders_of(extension) == [package / "lib"], folders_of(extension)

@@ -336,6 +336,7 @@ TEST(Report, HasTheSameFiguresAsJson) {
 TEST(Report, DrawsAllPathsInAllPanels) {
   const std::string script = gnuplot_script(two_lines(), "a \"b\".png");
   EXPECT_NE(script.find("set output \"a \\\"b\\\".png\""), std::string::npos);
+  EXPECT_NE(script.find("title \"note\""), std::string::npos);  // measured or stated
   std::size_t ends = 0;
   for (std::size_t at = 0; (at = script.find("\ne\n", at)) != std::string::npos; ++at) ++ends;
   EXPECT_EQ(ends, 2u * 3);

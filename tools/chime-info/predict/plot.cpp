@@ -92,9 +92,10 @@ std::string panel_script(const Prediction& prediction, const Panel& panel) {
 
 std::string gnuplot_script(const Prediction& prediction, const std::string& png) {
   std::string text = fmt::format(
-      "set terminal pngcairo size 800,1000 font \",10\"\nset output {}\nset multiplot layout 3,1\n"
+      "set terminal pngcairo size 800,1000 font \",10\"\nset output {}\n"
+      "set multiplot layout 3,1 title {} font \",8\" noenhanced\n"
       "set grid\nset key outside right\nset format x \"%.0b %B\"\nset xlabel \"bytes\"\n",
-      quoted(png));
+      quoted(png), quoted(prediction.notes.front()));
   text += "set xtics (";
   for (std::size_t i = 0; i < prediction.sizes.size(); i += 3)
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(in_words(prediction.sizes[i])),

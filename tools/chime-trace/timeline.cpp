@@ -88,15 +88,14 @@ class Reader {
     if (category == "arrival") return;  // it is a part of its wait, for viewers
     const json& arguments = event.at("args");
     const std::int64_t begin_ns = ns_of(event, "ts");
-    timeline_.spans.push_back(
-        {.begin_ns = begin_ns,
-         .end_ns = begin_ns + length_ns,
-         .pe = event.at("pid").get<int>(),
-         .peer = arguments.value("pe", -1),
-         .track = event.at("tid").get<std::uint32_t>(),
-         .name = number_of(event.at("name").get<std::string>()),
-         .team = team_in(arguments),
-         .category = category_of(category)});
+    timeline_.spans.push_back({.begin_ns = begin_ns,
+                               .end_ns = begin_ns + length_ns,
+                               .pe = event.at("pid").get<int>(),
+                               .peer = arguments.value("pe", -1),
+                               .track = event.at("tid").get<std::uint32_t>(),
+                               .name = number_of(event.at("name").get<std::string>()),
+                               .team = team_in(arguments),
+                               .category = category_of(category)});
   }
 
   std::uint32_t number_of(const std::string& name) {
@@ -143,6 +142,9 @@ class Reader {
 
 Timeline read_timeline(const std::string& file) try {
   return Reader().read(file);
+} catch (const json::parse_error& error) {
+  throw BadTimeline(file + " is no timeline: byte " + std::to_string(error.byte) +
+                    " is not of JSON, or the file ends there");
 } catch (const json::exception& error) {
   throw BadTimeline(file + ": " + error.what());
 }

@@ -9,6 +9,7 @@
 #include "host/ops/memory/memory.hpp"
 #include "host/ops/memory/register_symmetric.hpp"
 #include "host/pe/pe.hpp"
+#include "host/report/error_words.hpp"
 #include "host/report/guard.hpp"
 
 namespace bootstrap = chime::bootstrap;
@@ -28,10 +29,7 @@ int node_number(const char* function, int bootstrap::NodeInfo::*number) {
 }
 
 chimex_status status_of_peer(const Runtime& runtime, int pe) {
-  if (pe < 0 || pe >= runtime.n_pes())
-    throw Error(
-        "", CHIMEX_ERR_INVALID,
-        fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1));
+  if (pe < 0 || pe >= runtime.n_pes()) throw Error("", CHIMEX_ERR_INVALID, no_such_pe(runtime, pe));
   const DeviceStage& device = *runtime.device;
   if (device.peers.is_dead(pe)) return CHIMEX_ERR_PEER_DEAD;
   const chime::Path path = device.peers.path(pe);

@@ -138,9 +138,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   const auto* const address = reinterpret_cast<const void*>(record.address);
   if (record.pe < 0 && record.status == CHIMEX_ERR_NETWORK)
     return network_sentence(runtime, record);
-  if (record.pe < 0 || record.pe >= runtime.n_pes())
-    return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
-                       runtime.n_pes() - 1);
+  if (record.pe < 0 || record.pe >= runtime.n_pes()) return no_such_pe(runtime, record.pe);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kNoMemory)
@@ -166,6 +164,13 @@ std::string place_of_call(const abi::ErrorRecord& record) {
 }
 
 }  // namespace
+
+std::string no_such_pe(const Runtime& runtime, int pe) {
+  if (runtime.n_pes() == 1)
+    return fmt::format(
+        "there is no PE {}; this job has PE 0 alone (chime-run -n 4 <program> starts 4)", pe);
+  return fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1);
+}
 
 std::string signal_op_sentence(std::int64_t op) {
   return fmt::format("there is no signal operation {} ({} and {})", op,

@@ -22,8 +22,9 @@ void check_pe(int pe) {
   const int n_pes = chimex_host_n_pes();
   if (pe < 0 || pe >= n_pes)
     raise_error(CHIMEX_ERR_INVALID, pe,
-                "there is no PE " + std::to_string(pe) + ": the job's PEs are 0 to " +
-                    std::to_string(n_pes - 1));
+                "there is no PE " + std::to_string(pe) +
+                    (n_pes == 1 ? "; this job has PE 0 alone (chime-run -n 4 python ... starts 4)"
+                                : "; this job has PEs 0 to " + std::to_string(n_pes - 1)));
 }
 
 void raise_last_error(int status, int pe) {

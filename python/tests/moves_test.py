@@ -160,7 +160,7 @@ class Arrays(OnAllPes):
                 self.assert_same([self.right] * 2, there)
             self.assert_same([self.me] * 2, a.at(self.me))
             for pe in (-1, self.n, 99):
-                with self.refused(chime.InvalidError, f"there is no PE {pe}") as refusal:
+                with self.refused(chime.InvalidError, f"there is no PE {pe}; this job has PE") as refusal:
                     a.at(pe)
                 self.assertEqual(pe if pe >= 0 else None, refusal.error.pe)
             del there
@@ -429,7 +429,7 @@ class Moves(OnAllPes):
     def test_are_refused_where_they_cannot_be(self):
         with chime.zeros(4) as a, chime.zeros((4, 4)) as plate:
             for pe in (-1, self.n, 1 << 20):
-                with self.refused(chime.InvalidError, f"there is no PE {pe}") as refusal:
+                with self.refused(chime.InvalidError, f"there is no PE {pe}; this job has PE") as refusal:
                     chime.put(a, np.zeros(4), pe)
                 self.assertEqual((1, pe if pe >= 0 else None), (refusal.error.status, refusal.error.pe))
             with self.refused(chime.InvalidError, "float32", "astype"):

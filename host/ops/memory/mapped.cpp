@@ -12,10 +12,7 @@ namespace chime::host {
 namespace {
 
 void check_exists(const Runtime& runtime, int pe) {
-  if (pe < 0 || pe >= runtime.n_pes())
-    throw Error(
-        "", CHIMEX_ERR_INVALID,
-        fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1));
+  if (pe < 0 || pe >= runtime.n_pes()) throw Error("", CHIMEX_ERR_INVALID, no_such_pe(runtime, pe));
 }
 
 // As device code has it (route.cuh): memory of the calling PE that is not symmetric.

@@ -692,6 +692,12 @@ TEST(Setup, NullPointersAreNamed) {
               HasSubstr("chime_info_get_version: setup: the argument major is null"));
 }
 
+TEST(Operations, APeAloneIsToldWhatStartsSeveral) {
+  const Outcome outcome = alone("operates_wrongly", "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_THAT(outcome.output,
+              HasSubstr("there is no PE 1; this job has PE 0 alone (chime-run -n 4 <program> "));
+}
+
 TEST(Operations, WrongArgumentsAreNamedInACheckedRun) {
   Outcome outcome = job(2, "operates_wrongly", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_CHECK=1");
   EXPECT_EQ(outcome.exit_code, 0);

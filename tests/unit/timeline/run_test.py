@@ -378,7 +378,7 @@ class Runs(unittest.TestCase):
         self.assertRegex(run.stdout, r"Critical path of step 1 of \d+ \('chime_barrier_all'")
 
     def test_the_summary_refuses_what_is_no_timeline(self):
-        for text, words in (("{", "parse error"), ('{"traceEvents":[]}', "this is no timeline")):
+        for text, words in (("{", "is no timeline: byte 2 is not of JSON"), ('{"traceEvents":[]}', "this is no timeline")):
             self.file.write_text(text)
             run = self.run_it([PROGRAMS["chime-trace"], "summary", "run.json"], code=2)
             self.assertIn(words, run.stderr)

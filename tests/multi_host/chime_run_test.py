@@ -180,9 +180,10 @@ class OnHosts(LeavesNothing):
         self.assertIn("PE 1", err.splitlines()[0])
 
     def test_pes_are_asked_before_they_are_killed(self):
-        script = """[ $CHIME_RUN_PE = 0 ] && { sleep 0.5; exit 3; }
-                    trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done"""
-        self.assertEqual(self.run_job("-n", "2", "sh", "-c", script)[:2], (3, "[1] asked\n"))
+        script = """[ $CHIME_RUN_PE = 0 ] && { while [ ! -e listens ]; do sleep 0.05; done; exit 3; }
+                    trap 'echo asked; exit 0' TERM; : >listens; while :; do sleep 0.05; done"""
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.run_job("-n", "2", "--grace", "60", "sh", "-c", script, cwd=folder)[:2], (3, "[1] asked\n"))
 
     def test_a_pe_that_does_not_listen_is_killed_after_the_grace(self):
         script = "trap '' TERM; [ $CHIME_RUN_PE = 0 ] && { sleep 0.3; exit 3; }; while :; do sleep 0.05; done"

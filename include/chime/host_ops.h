@@ -116,16 +116,16 @@ CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
 // chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
 
-// What a waiting thread does now and then: a language's interpreter looks for signals. `look`
-// returns CHIMEX_OK, or the status with which the wait ends.
+// What a waiting thread does now and then: a language's interpreter looks for signals. The waiting
+// thread itself calls `look`, which returns CHIMEX_OK, or the status with which the wait ends.
 typedef struct chime_wait_look {
   int (*look)(void* argument);
   void* argument;
-  uint64_t every_ns;  // at least 1
+  uint64_t every_ns;  // nanoseconds between two looks, at least 1
 } chime_wait_look;
 
-// The waits with a bound, as one wait on the timeline however often they look. Other returns: an
-// error that the PE meets meanwhile, and what `look` returned.
+// The waits with a bound (0: none), as one wait on the timeline however often they look. They also
+// return an error that the PE meets meanwhile, and what `look` returned.
 CHIME_EXPORT int chime_host_signal_wait_looking(uint64_t* sig, int cmp, uint64_t value,
                                                 uint64_t timeout_ns, const chime_wait_look* look,
                                                 uint64_t* seen);

@@ -226,7 +226,7 @@ class Trace(unittest.TestCase):
         self.assertEqual((begin["name"], begin["ts"]), ("QP 0x1bb RDMA_WRITE", 0.0))
         self.assertEqual((end["ts"], end["tid"], end["pid"]), (8.0, 0x1bb, 7))
         self.assertEqual([(e["name"], e["args"]["name"]) for e in events if e["ph"] == "M"], [("process_name", "t"), ("thread_name", "QP 0x1bb")])
-        # Of its process: a plain "id" is of all, and leads to a track outside.
+        # Perfetto keeps a local id within its process. It puts requests with a plain "id" outside of all processes.
         self.assertEqual((begin["id2"], begin.get("id"), begin["pid"]), ({"local": "1"}, None, 7))
         self.assertEqual(end["id2"], begin["id2"])
 

@@ -160,7 +160,10 @@ void life(int rounds, const std::string& mode, int victim) {
 void await_file(const fs::path& file) {
   const auto end = std::chrono::steady_clock::now() + 300s;
   while (!fs::exists(file)) {
-    if (std::chrono::steady_clock::now() > end) std::exit(1);
+    if (std::chrono::steady_clock::now() > end) {
+      std::fprintf(stderr, "%s, which the other PE writes, is not there\n", file.c_str());
+      std::exit(1);
+    }
     std::this_thread::sleep_for(1ms);
   }
 }

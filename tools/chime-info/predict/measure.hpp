@@ -18,7 +18,7 @@ struct Sample {
   double staged_host_us = 0;  // of it: processor time of that thread and the proxy's
 };
 
-// Of `bytes`, from memory to memory by one core.
+// How long one core takes to copy `bytes` from memory to memory.
 struct Copy {
   std::size_t bytes = 0;
   double us = 0;
